@@ -6,11 +6,10 @@
  * checked, from odbcinst.ini, odbc.ini and the connection string, and what is
  * left over to hand down to the inner driver.
  *
- * (Not named config.h because that is autoconf's.)  Opens nothing but ini
- * files; knows no instance's DSN, only their names.
+ * Opens nothing but ini files; knows no instance's DSN, only their names.
  */
-#ifndef CONFIG_READ_H
-#define CONFIG_READ_H
+#ifndef CONFIG_H
+#define CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>
