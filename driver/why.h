@@ -15,30 +15,13 @@
 
 #include <stdarg.h>
 
+/* WHY_NONE = 0 (nothing wrong; text is empty), then one per row of diag.def,
+   which says what each means.  WHY_INNER: the inner driver's own records say
+   it; text repeats the first of them for logs. */
 enum why_code {
-    WHY_NONE,        /* nothing wrong; text is empty */
-    WHY_MEMORY,      /* HY001 out of memory */
-    WHY_LENGTH,      /* HY090 a length argument that ODBC does not allow */
-    WHY_VALUE,       /* HY024 a keyword's or attribute's value */
-    WHY_UNAVAILABLE, /* HYC00 means something, but not in this version */
-    WHY_DSN,         /* IM002 no such section in odbc.ini, or no DSN at all */
-    WHY_INI,         /* HY000 an ini file cannot be read as it stands */
-    WHY_DRIVER,      /* IM003 an inner driver cannot be loaded or used */
-    WHY_LOGIN,       /* 28000 the instance refuses this login */
-    WHY_REFUSED,     /* 08001/28 no link can be had at all */
-    WHY_OPEN_LATE,   /* HYT01 opening one link timed out */
-    WHY_WAIT_LATE,   /* HYT00/29 no link within PoolWait */
-    WHY_NO_OWNER,    /* HY000 complete topology, and no partition takes it */
-    WHY_KEY,         /* 22018 the key does not fit the owner's key type */
-    WHY_DEAD,        /* 08S01 the link died */
-    WHY_PINNED,      /* 25000 cannot move now: open transaction */
-    WHY_CURSOR,      /* HY011 cannot move now: cursor or pinned state */
-    WHY_CANCELLED,   /* HY008 SQLCancel ended a wait of ours */
-    WHY_COMMAND,     /* 42000 one of our SQL commands is not well formed */
-    WHY_SEQUENCE,    /* HY010 function sequence */
-    WHY_GENERAL,     /* HY000 anything else, told by the text */
-    WHY_INNER        /* the inner driver's own records say it; text repeats
-                        the first of them for logs */
+#define DIAG(code, state, native, text) WHY_##code,
+#include "diag.def"
+    WHY_CODES
 };
 
 enum { WHY_TEXT = 400 };

@@ -1,0 +1,114 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Diagnostic records: one re-readable list per handle, ours first, then the
+ * inner driver's, copied at once on each result other than SQL_SUCCESS
+ * because the inner handle may be gone when the manager asks (facts §8).
+ *
+ * What each of our errors is called stands in diag.def (code, SQLSTATE,
+ * native number, text); nothing else in the code names an SQLSTATE of ours.
+ * Our records start "[odbc-affinity][DSN]" (design §5.4).
+ *
+ * A list may be read and written by several threads (SQLCancel and SQLGetDiag*
+ * come while another thread executes); each function takes the list's own
+ * mutex, LOCK_DIAG, and never calls the inner driver with it.
+ */
+#ifndef DIAG_H
+#define DIAG_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+#include "lock.h"
+#include "text.h"
+#include "why.h"
+
+struct inner_calls;
+struct diag_record;
+
+struct diags {
+    /* Is there anything that the next call has to clear?  The only thing the
+       fast path looks at (relaxed load). */
+    atomic_bool dirty;
+    struct mutex lock; /* guards what follows */
+    struct diag_record *first;
+    SQLRETURN result; /* SQL_DIAG_RETURNCODE */
+    /* header fields of the latest call that set them */
+    SQLLEN row_count, cursor_row_count;
+    SQLINTEGER dynamic_function_code;
+    char dynamic_function[64];
+    const char *dsn; /* shown in our records; NULL: none is known yet */
+};
+
+/* An empty list.  dsn is kept, not copied; it may be NULL, and may be set
+   later by diag_name(). */
+void diag_init(struct diags *diags, const char *dsn);
+
+/* Frees the records and the mutex. */
+void diag_free(struct diags *diags);
+
+void diag_name(struct diags *diags, const char *dsn);
+
+/* Empties the list; what diag_clear() below does when there is something. */
+void diag_wipe(struct diags *diags);
+
+/* At the start of each call but SQLGetDiag* and SQLCancel. */
+static inline void diag_clear(struct diags *diags)
+{
+    if (atomic_load_explicit(&diags->dirty, memory_order_relaxed)) {
+        diag_wipe(diags);
+    }
+}
+
+/* Adds a record of ours behind those of ours and before the inner driver's.
+   An empty text takes diag.def's.  Returns what the call is to return, and
+   notes it as SQL_DIAG_RETURNCODE: SQL_SUCCESS_WITH_INFO for a warning (class
+   01), else SQL_ERROR.  WHY_NONE adds nothing and returns SQL_SUCCESS; so
+   does WHY_INNER while the list holds records of the inner driver, but it
+   returns SQL_ERROR.  Out of memory loses the record, not the result. */
+SQLRETURN diag_why(struct diags *diags, const struct why *why);
+SQLRETURN diag_add(struct diags *diags, enum why_code code,
+                   const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Copies the records of an inner handle behind those already here, with the
+   header fields if it is a statement, and notes result.  Records are read
+   narrow and wide by the inner driver's own functions, so that each reader
+   finds what the inner driver would have told it.  Does not return anything
+   but `result`, so that it can stand in a return statement.
+   Locks: none may be held; calls the inner driver on the calling thread. */
+SQLRETURN diag_copy(struct diags *diags, const struct inner_calls *call,
+                    SQLSMALLINT type, SQLHANDLE inner, SQLRETURN result);
+
+/* Moves all records of `from` behind those of `to` (a helper thread's list to
+   the handle that waited); `from` is empty afterwards. */
+void diag_move(struct diags *to, struct diags *from);
+
+/* SQLSTATE of record number 1 into state[6] and its narrow text into
+   text[size], for messages and decisions of ours.  False: no record. */
+bool diag_first(struct diags *diags, char state[6], char *text, size_t size);
+
+/* Notes what the call returns (SQL_DIAG_RETURNCODE) and returns it. */
+SQLRETURN diag_result(struct diags *diags, SQLRETURN result);
+
+/* SQLGetDiagRec and SQLGetDiagField over the list; arguments as there (text
+   is SQLCHAR or SQLWCHAR by `width`; of SQLGetDiagField lengths are bytes).
+   They leave the list as it is. */
+SQLRETURN diag_record(struct diags *diags, SQLSMALLINT number, void *state,
+                      SQLINTEGER *native, void *text, SQLSMALLINT size,
+                      SQLSMALLINT *length, enum text_width width);
+SQLRETURN diag_field(struct diags *diags, SQLSMALLINT type,
+                     SQLSMALLINT number, SQLSMALLINT field, SQLPOINTER value,
+                     SQLSMALLINT size, SQLSMALLINT *length,
+                     enum text_width width);
+
+/* SQLSTATE of a code, from diag.def. */
+const char *why_state(enum why_code code);
+SQLINTEGER why_native(enum why_code code);
+
+#endif
