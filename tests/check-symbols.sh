@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: odbc-affinity contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The built drivers export exactly the entry points that driver.symbols lists
+# (the ANSI one those without a wide form), and need no library but those that
+# the design allows, each of which costs time at every connect.
+set -u
+
+src=${AFF_SRCDIR:-$(dirname "$0")/..}
+build=${AFF_BUILDDIR:-$src/build}
+. "$src/tests/tap.sh"
+
+exports() {
+    nm -D --defined-only "$1" | awk '{ print $3 }' | LC_ALL=C sort
+}
+
+# The libraries that the given one asks the loader for, apart from those below.
+foreign_libraries() {
+    readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+        grep -Ev '^(libodbcinst|libiniparser|libc)\.so\.' |
+        grep -Ev '^lib[atu]+san\.so\.'
+}
+
+check_library() {
+    library=$build/driver/.libs/$1.so
+    if [ ! -e "$library" ]; then
+        fail "$1: is built" "$library does not exist"
+        return
+    fi
+    empty "$1: exports what driver.symbols lists and nothing else" \
+        "$(exports "$library" | diff "$2" -)"
+    empty "$1: needs only libodbcinst, libiniparser and libc" \
+        "$(foreign_libraries "$library")"
+    flags=$(readelf -d "$library")
+    has "$1: is never unmapped" "$flags" '\(FLAGS_1\).*NODELETE'
+    has "$1: keeps calls to its own names" "$flags" '\(SYMBOLIC\)|\(FLAGS\).*SYMBOLIC'
+    has "$1: is bound when loaded" "$flags" '\(FLAGS\).*BIND_NOW|\(FLAGS_1\).*NOW'
+}
+
+lists=$(mktemp -d)
+trap 'rm -rf "$lists"' EXIT
+LC_ALL=C sort "$src/driver/driver.symbols" >"$lists/wide"
+grep -v 'W$' "$lists/wide" >"$lists/narrow"
+
+is "driver.symbols lists 92 names, 61 of them narrow" \
+    "$(wc -l <"$lists/wide") $(wc -l <"$lists/narrow")" "92 61"
+check_library libodbcaffinity "$lists/wide"
+check_library libodbcaffinitya "$lists/narrow"
+tap_done
