@@ -29,7 +29,18 @@
 #include "why.h"
 
 struct inner_calls;
-struct diag_record;
+
+struct diag_record {
+    struct diag_record *next;
+    bool ours;
+    char state[6];
+    SQLINTEGER native;
+    SQLLEN row;
+    SQLINTEGER column;
+    char *narrow; /* as the inner driver's narrow function gave it; ours UTF-8 */
+    char *utf8;   /* as its wide function gave it; NULL: as narrow */
+    char *class_origin, *subclass_origin, *connection, *server; /* NULL: ours */
+};
 
 struct diags {
     /* Is there anything that the next call has to clear?  The only thing the
@@ -42,7 +53,7 @@ struct diags {
     SQLLEN row_count, cursor_row_count;
     SQLINTEGER dynamic_function_code;
     char dynamic_function[64];
-    const char *dsn; /* shown in our records; NULL: none is known yet */
+    const char *dsn; /* shown in our records; NULL or "": none is known yet */
 };
 
 /* An empty list.  dsn is kept, not copied; it may be NULL, and may be set
@@ -88,6 +99,9 @@ SQLRETURN diag_copy(struct diags *diags, const struct inner_calls *call,
 /* Moves all records of `from` behind those of `to` (a helper thread's list to
    the handle that waited); `from` is empty afterwards. */
 void diag_move(struct diags *to, struct diags *from);
+
+/* Is there no record? */
+bool diag_empty(struct diags *diags);
 
 /* SQLSTATE of record number 1 into state[6] and its narrow text into
    text[size], for messages and decisions of ours.  False: no record. */

@@ -1,0 +1,88 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Loading an inner driver and the table of its functions.  One struct inner
+ * per library file, process-wide, made once and never unloaded (facts §1:
+ * libpq and OpenSSL register exit handlers and thread keys).
+ *
+ * The table takes its types from the system prototypes, so a wrong row in
+ * surface.def is a compile error.  A function that the library lacks is NULL
+ * in `call` here; the surface answers IM001 for it.
+ */
+#ifndef INNER_H
+#define INNER_H
+
+#include <stdbool.h>
+
+#include <sql.h>
+#include <sqlext.h>
+#include <sqlucode.h>
+
+#include "why.h"
+
+struct inner_calls {
+#define PLAIN(name, ...) __typeof__(name) *name;
+#define TEXT(name, ...) __typeof__(name) *name; __typeof__(name##W) *name##W;
+#include "surface.def"
+};
+
+/* What SQLGetFunctions(SQL_API_ODBC3_ALL_FUNCTIONS) fills, in bits. */
+enum { INNER_FUNCTION_WORDS = SQL_API_ODBC3_ALL_FUNCTIONS_SIZE };
+struct inner_functions {
+    SQLUSMALLINT bits[INNER_FUNCTION_WORDS];
+};
+
+struct inner_kind; /* inner_kind.h: what only this sort of driver knows */
+
+struct inner {
+    struct inner_calls call; /* first: the cast from it is inner_of() */
+    const struct inner_kind *kind;
+    bool wide;          /* exports SQLDriverConnectW */
+    char *path;         /* the library file */
+    struct inner *next; /* list owned by inner.c, as what follows is */
+    struct inner_env *envs;
+    const struct inner_functions *_Atomic functions;
+};
+
+static inline const struct inner *inner_of(const struct inner_calls *call)
+{
+    return (const struct inner *)call;
+}
+
+/* Says that this library is the one for inner drivers without wide functions;
+   called before anything is loaded, by the surface that exports none.  Until
+   then inner_load() refuses such drivers, naming "Affinity ANSI". */
+void inner_allow_narrow(void);
+
+/* The inner driver behind `driver`: the name of an odbcinst.ini section or a
+   path, as a DSN's Driver entry or DRIVER= gives it.  Looks up Driver64 and
+   Driver of the section, tries the distribution's ODBC directory for a name
+   without '/', loads with RTLD_NOW|RTLD_LOCAL, treats as missing each function
+   that dladdr() places in libodbc (facts §1), and refuses our own libraries
+   and, in the wide library, drivers without wide functions (rules §11.1).
+   NULL: why (WHY_DRIVER) says what was tried.  The result lives as long as
+   the process.
+   Locks: takes LOCK_INNER (not while dlopen runs the library's constructors)
+   and inifile.c's; none of rank LOCK_INNER or higher may be held. */
+const struct inner *inner_load(const char *driver, struct why *why);
+
+/* The inner environment handle for this ODBC version (2, 3 or 380), made at
+   first use and shared by all links of the process (facts §4: results depend
+   on the version, so it belongs to the pool's identity).  A driver that knows
+   no 380 gets 3.  A forked child makes its own.
+   SQL_NULL_HENV: why is filled.  Locks: takes LOCK_INNER for the look-up, and
+   calls the inner driver without it. */
+SQLHENV inner_env(const struct inner *inner, SQLINTEGER odbc_version,
+                  struct why *why);
+
+/* Has the inner driver the function of this SQL_API_ number, in either width?
+   What it says of itself is asked once per process, over `hdbc` (which must be
+   connected), and counts together with what it exports.  False for what
+   surface.def does not list.  Locks: calls the inner driver with none held. */
+bool inner_has(const struct inner *inner, SQLHDBC hdbc, SQLUSMALLINT function);
+
+/* Is there a row of that SQL_API_ number in surface.def at all? */
+bool inner_knows(SQLUSMALLINT function);
+
+#endif
