@@ -8,8 +8,32 @@
 include_HEADERS += driver/affinity_odbc.h
 
 EXTRA_DIST += \
+	driver/config.def \
+	driver/config.h \
+	driver/connstr.h \
+	driver/diag.def \
+	driver/diag.h \
 	driver/driver.map \
 	driver/driver.symbols \
+	driver/handle.h \
+	driver/inifile.h \
+	driver/inner.h \
+	driver/inner_kind.h \
+	driver/inner_pqopt.h \
+	driver/keeper.h \
+	driver/link.h \
+	driver/link_call.h \
+	driver/link_state.def \
+	driver/lock.h \
+	driver/route_key.h \
+	driver/route_literal.h \
+	driver/route_numeric.h \
+	driver/route_type.h \
+	driver/secret.h \
+	driver/session.h \
+	driver/surface.def \
+	driver/text.h \
+	driver/why.h \
 	$(NULL)
 
 noinst_LTLIBRARIES += driver/libcore.la
@@ -26,19 +50,24 @@ driver_libcore_la_LIBADD = \
 	$(NULL)
 # From the top down; only files that exist.
 driver_libcore_la_SOURCES = \
+	driver/route_key.c \
+	driver/route_literal.c \
+	driver/route_numeric.c \
+	driver/keeper_crew.c \
+	driver/link.c \
+	driver/link_query.c \
+	driver/link_reset.c \
+	driver/inner.c \
+	driver/inner_pqopt.c \
+	driver/inner_psqlodbc.c \
+	driver/inner_unknown.c \
+	driver/inifile.c \
+	driver/connstr.c \
+	driver/text.c \
+	driver/text_odbc.c \
+	driver/diag.c \
+	driver/diag_field.c \
+	driver/secret.c \
+	driver/why.c \
 	driver/lock.c \
 	$(NULL)
-
-# The two drivers come from the same sources: the second exports no wide name,
-# for inner drivers that have none. The manager chooses by what is exported.
-driver_module_ldflags = \
-	$(AM_LDFLAGS) \
-	$(AFF_MODULE_LDFLAGS) \
-	-module -avoid-version -shared \
-	$(NULL)
-if VERSION_SCRIPT
-driver_module_ldflags += -Wl,--version-script=$(srcdir)/driver/driver.map
-else
-driver_module_ldflags += -export-symbols-regex ^SQL
-endif
-driver_module_deps = driver/libcore.la driver/driver.map

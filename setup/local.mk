@@ -21,7 +21,7 @@ setup/odbcinst.ini.template: setup/odbcinst.ini.template.in Makefile
 	  sed "s|@driver_dir@|$$dir|" \
 	    '$(srcdir)/setup/odbcinst.ini.template.in' >$@
 
-INSTALL_HINTS += register-hint
+INSTALL_HOOKS += register-hint
 register-hint:
 	@echo 'To make the drivers known to unixODBC: $(pkgdatadir)/register install'
 .PHONY: register-hint

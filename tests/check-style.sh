@@ -6,7 +6,7 @@
 set -u
 
 cd "${AFF_SRCDIR:-$(dirname "$0")/..}" || exit 1
-. tests/tap.sh
+. ./tests/tap.sh
 
 c_files=$(find driver setup tests -name '*.[ch]' | LC_ALL=C sort)
 driver_files=$(find driver -name '*.[ch]' | LC_ALL=C sort)

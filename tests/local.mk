@@ -13,6 +13,7 @@ EXTRA_DIST += \
 	$(NULL)
 
 check_scripts = \
+	tests/check-build.sh \
 	tests/check-onedoor.sh \
 	tests/check-style.sh \
 	tests/check-symbols.sh \
@@ -51,3 +52,6 @@ unit_cppflags = $(AM_CPPFLAGS) $(ODBC_CFLAGS) $(CMOCKA_CFLAGS)
 unit_ldadd = driver/libcore.la $(CMOCKA_LIBS)
 integration_cppflags = $(AM_CPPFLAGS) $(ODBC_CFLAGS)
 integration_ldadd = $(ODBC_LIBS)
+# A library for tests to load, never installed:
+#   tests_libfake_la_LDFLAGS = $(loadable_ldflags)
+loadable_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
