@@ -32,7 +32,7 @@ enum connstr_origin {
 };
 
 struct connstr_item {
-    char *keyword; /* as first written, trimmed */
+    char *keyword; /* as written, trimmed */
     char *value;   /* without braces, never NULL */
     enum connstr_origin origin;
 };
@@ -52,16 +52,16 @@ void connstr_free(struct connstr *list);
    resolve).  False: out of memory; what was added stays. */
 bool connstr_parse(struct connstr *list, const char *string, size_t length);
 
-/* The item of that keyword or of an alias of it (UID/Username/User ID,
-   PWD/Password, Server/Servername …), or NULL.  Valid until the list
-   changes. */
+/* The item of that keyword or of an alias of it (psqlODBC's: UID/Username,
+   PWD/Password, Server/Servername, ReadOnly/A0 …), or NULL.  Valid until the
+   list changes. */
 const struct connstr_item *connstr_find(const struct connstr *list,
                                         const char *keyword);
 /* Its value, or NULL. */
 const char *connstr_value(const struct connstr *list, const char *keyword);
 
-/* Sets a value (copied): replaces the item of that keyword or alias, which
-   keeps its place and spelling, else appends.  False: out of memory, the
+/* Sets a value (copied): replaces the item of that keyword or alias, in its
+   place but with the new spelling, else appends.  False: out of memory, the
    list is as it was. */
 bool connstr_set(struct connstr *list, const char *keyword, const char *value,
                  enum connstr_origin origin);

@@ -9,8 +9,8 @@
  * after that, which libodbcinst with its cache of 20 s does not.
  *
  * libodbcinst is called under a mutex of this file: before 2.3.14 its own
- * concurrent reads are not safe.  It cuts values at 1,000 characters without
- * a word: a value that fills that limit is an error here (rules §11.2).
+ * concurrent reads are not safe.  It cuts lines at 1,000 characters without
+ * a word: a line that fills that limit is an error here (rules §11.2).
  */
 #ifndef INIFILE_H
 #define INIFILE_H
@@ -22,7 +22,7 @@
 #include "why.h"
 
 enum {
-    INIFILE_VALUE_MAX = 1000, /* libodbcinst's, in bytes */
+    INIFILE_LINE_MAX = 998, /* bytes of the longest line that is not cut */
     INIFILE_STAT_MS = 200     /* files are looked at no more often */
 };
 
@@ -37,7 +37,7 @@ struct inifile_entry {
 };
 
 /* Immutable and shared; keywords are unique (case aside, the first wins) in
-   the order of the file. */
+   the order of the file.  A section without entries counts as none. */
 struct inifile_section {
     const char *name; /* as asked for */
     const struct inifile_entry *entries;
@@ -46,7 +46,7 @@ struct inifile_section {
 
 /* The section of that name (case aside), retained for the caller, who gives
    it back with inifile_release().  NULL: why is WHY_DSN (there is none),
-   WHY_INI (a value is too long; file, section and key are named) or
+   WHY_INI (a line is too long; file, section and key are named) or
    WHY_MEMORY.  Locks: takes and leaves this file's mutex; no lock of ours may
    be needed by libodbcinst, which reads files under it. */
 const struct inifile_section *inifile_section(const char *name,

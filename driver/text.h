@@ -72,9 +72,10 @@ size_t text_decode(const char *bytes, size_t count, uint32_t *point);
 /* Appends one code point as UTF-8; one that cannot exist becomes U+FFFD. */
 void text_append_point(struct text *text, uint32_t point);
 
-/* Appends count UTF-16 units in native byte order; an unpaired surrogate
+/* Appends count UTF-16 units in native byte order, at any address (pyodbc does
+   not align attribute values); an unpaired surrogate
    becomes U+FFFD. */
-void text_append_utf16(struct text *text, const SQLWCHAR *units, size_t count);
+void text_append_utf16(struct text *text, const void *units, size_t count);
 
 /* UTF-16 units that bytes[0..count) become. */
 size_t text_utf16_length(const char *bytes, size_t count);
