@@ -1,0 +1,128 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Texts made of a configuration: the keys by which fleets and pools are
+ * shared, the completed connection string, and what SHOW AFFINITY CONFIG says.
+ */
+#include "autoconf.h"
+
+#include "config_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Instances in the form they were understood, so that blanks or an @ that
+   says nothing make no other fleet. */
+static void append_instances(struct text *key,
+                             const struct config_fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->list_count; i++) {
+        const struct config_instance *instance = &fleet->list[i];
+
+        connstr_append(key, "instance", instance->name);
+        if (instance->host) {
+            connstr_append(key, "host", instance->host);
+            text_appendf(key, "port=%u;", instance->port);
+        }
+    }
+}
+
+void config_fleet_key(const struct config *config, struct text *key)
+{
+    struct text value;
+
+    text_init_wiped(&value);
+    for (size_t i = 0; i < config_row_count; i++) {
+        const struct config_row *row = &config_rows[i];
+
+        if (!row->fleet || row->kind == CONFIG_KIND_LIST) {
+            continue;
+        }
+        text_clear(&value);
+        config_append_value(&config->fleet, NULL, row, &value);
+        key->failed |= value.failed;
+        connstr_append(key, row->keyword, text_string(&value));
+    }
+    append_instances(key, &config->fleet);
+    text_free(&value);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    const struct connstr_item *const *x = a, *const *y = b;
+
+    return text_compare(connstr_canonical((*x)->keyword),
+                        connstr_canonical((*y)->keyword));
+}
+
+/* psqlODBC reads %XX and + in plain and ini values and in no other, so that
+   the same text may be two values. */
+static bool is_literal(enum connstr_origin origin)
+{
+    return origin == CONNSTR_BRACED || origin == CONNSTR_ARGUMENT;
+}
+
+void config_login_key(const struct config *config, struct text *key)
+{
+    size_t count = config->passed.count;
+    const struct connstr_item **sorted = calloc(count + 1, sizeof *sorted);
+
+    if (!sorted) {
+        key->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = &config->passed.items[i];
+    }
+    qsort(sorted, count, sizeof *sorted, compare_items);
+    for (size_t i = 0; i < count; i++) {
+        const char *keyword = connstr_canonical(sorted[i]->keyword);
+
+        text_append_char(key, is_literal(sorted[i]->origin) ? '!' : '%');
+        for (const char *c = keyword; *c; c++) {
+            text_append_char(key, *c >= 'A' && *c <= 'Z'
+                             ? (char)(*c - 'A' + 'a') : *c);
+        }
+        connstr_append(key, "", sorted[i]->value);
+    }
+    free(sorted);
+}
+
+void config_out_string(const struct config *config, struct text *out)
+{
+    if (!connstr_find(&config->input, "DSN")
+        && !connstr_find(&config->input, "DRIVER")) {
+        text_appendf(out, "DSN=%s;", config->dsn);
+    }
+    for (size_t i = 0; i < config->input.count; i++) {
+        const struct connstr_item *item = &config->input.items[i];
+
+        if (item->origin == CONNSTR_PLAIN) {
+            text_append(out, item->keyword);
+            text_append_char(out, '=');
+            text_append(out, item->value);
+            text_append_char(out, ';');
+        } else {
+            connstr_append(out, item->keyword, item->value);
+        }
+    }
+}
+
+void config_show(const struct config *config, struct text *text)
+{
+    struct text value;
+
+    text_init_wiped(&value);
+    for (size_t i = 0; i < config_row_count; i++) {
+        const struct config_row *row = &config_rows[i];
+
+        text_clear(&value);
+        config_append_value(&config->fleet, &config->session, row, &value);
+        text->failed |= value.failed;
+        text_appendf(text, "%s=%s\n", row->keyword,
+                     row->kind == CONFIG_KIND_SECRET && value.length
+                     ? "***" : text_string(&value));
+    }
+    text_free(&value);
+}
