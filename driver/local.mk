@@ -10,11 +10,13 @@ include_HEADERS += driver/affinity_odbc.h
 EXTRA_DIST += \
 	driver/config.def \
 	driver/config.h \
+	driver/config_rows.h \
 	driver/connstr.h \
 	driver/diag.def \
 	driver/diag.h \
 	driver/driver.map \
 	driver/driver.symbols \
+	driver/fleet.h \
 	driver/handle.h \
 	driver/inifile.h \
 	driver/inner.h \
@@ -25,9 +27,16 @@ EXTRA_DIST += \
 	driver/link_call.h \
 	driver/link_state.def \
 	driver/lock.h \
+	driver/pool.h \
+	driver/route.h \
+	driver/route_bound.h \
+	driver/route_datetime.h \
 	driver/route_key.h \
 	driver/route_literal.h \
 	driver/route_numeric.h \
+	driver/route_pghash.h \
+	driver/route_reason.def \
+	driver/route_refusal.def \
 	driver/route_type.h \
 	driver/secret.h \
 	driver/session.h \
@@ -50,9 +59,17 @@ driver_libcore_la_LIBADD = \
 	$(NULL)
 # From the top down; only files that exist.
 driver_libcore_la_SOURCES = \
+	driver/handle.c \
+	driver/route.c \
+	driver/route_bound.c \
+	driver/route_datetime.c \
 	driver/route_key.c \
 	driver/route_literal.c \
 	driver/route_numeric.c \
+	driver/route_pghash.c \
+	driver/route_type.c \
+	driver/balance_proportional.c \
+	driver/balance_random.c \
 	driver/keeper_crew.c \
 	driver/link.c \
 	driver/link_query.c \
@@ -61,13 +78,17 @@ driver_libcore_la_SOURCES = \
 	driver/inner_pqopt.c \
 	driver/inner_psqlodbc.c \
 	driver/inner_unknown.c \
+	driver/config.c \
+	driver/config_instances.c \
+	driver/config_rows.c \
+	driver/config_text.c \
 	driver/inifile.c \
 	driver/connstr.c \
-	driver/text.c \
-	driver/text_odbc.c \
+	driver/secret.c \
 	driver/diag.c \
 	driver/diag_field.c \
-	driver/secret.c \
 	driver/why.c \
+	driver/text.c \
+	driver/text_odbc.c \
 	driver/lock.c \
 	$(NULL)

@@ -7,6 +7,15 @@ EXTRA_DIST += \
 	setup/install-packages \
 	setup/odbcinst.ini.template.in \
 	setup/packages \
+	setup/sandbox \
+	setup/sandbox_base.sh \
+	setup/sandbox_group.sh \
+	setup/sandbox_instance.sh \
+	setup/sandbox_move.sh \
+	setup/sandbox_odbc.sh \
+	setup/sandbox_process.sh \
+	setup/sandbox_tables.sql \
+	setup/sandbox_topology.sh \
 	$(NULL)
 
 dist_pkgdata_SCRIPTS += setup/register

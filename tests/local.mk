@@ -14,7 +14,9 @@ EXTRA_DIST += \
 
 check_scripts = \
 	tests/check-build.sh \
+	tests/check-layers.sh \
 	tests/check-onedoor.sh \
+	tests/check-register.sh \
 	tests/check-style.sh \
 	tests/check-symbols.sh \
 	$(NULL)
@@ -27,6 +29,7 @@ unit_tests = \
 integration_programs = \
 	$(NULL)
 integration_scripts = \
+	tests/build-test.sh \
 	$(NULL)
 
 TESTS += $(check_scripts)

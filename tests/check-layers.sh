@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: odbc-affinity contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# A file calls downwards only. The layers stand below from the top to the
+# ground; a file belongs to the layer whose name its own begins with. Seen in
+# the built objects: what one calls that another one defines.
+set -u
+
+build=${AFF_BUILDDIR:-$(dirname "$0")/../build}
+. "${AFF_SRCDIR:-$(dirname "$0")/..}/tests/tap.sh"
+
+layers='surface entry handle session command place route balance fleet
+topology keeper pool link inner config inifile connstr secret diag why text log
+lock'
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Prints "file symbol" for each symbol of the given kind in nm's output.
+symbols() {
+    for object in "$build"/driver/.libs/libcore_la-*.o \
+        "$build"/driver/.libs/libodbcaffinity_la-*.o; do
+        [ -e "$object" ] || continue
+        nm "$1" "$object" | awk -v file="${object##*_la-}" \
+            '{ sub(/\.o$/, "", file); print file, $NF }'
+    done
+}
+symbols --defined-only >"$work/defined"
+symbols --undefined-only >"$work/wanted"
+
+if [ -s "$work/defined" ]; then
+    pass "the objects are built"
+else
+    fail "the objects are built" "none found in $build/driver/.libs"
+fi
+
+awk -v layers="$layers" '
+    BEGIN { count = split(layers, names) }
+    function layer(file, i) {
+        for (i = 1; i <= count; i++)
+            if (file == names[i] || index(file, names[i] "_") == 1) return i
+        return 0
+    }
+    NR == FNR { owner[$2] = $1; next }
+    $2 in owner {
+        from = layer($1); to = layer(owner[$2])
+        if (from == 0) homeless[$1] = 1
+        else if (to && to < from)
+            print "up " $1 ".c calls " $2 "() of " owner[$2] ".c"
+    }
+    END { for (file in homeless) print "homeless " file ".c" }
+    ' "$work/defined" "$work/wanted" | LC_ALL=C sort -u >"$work/found"
+
+empty "every file belongs to a layer" "$(sed -n 's/^homeless //p' "$work/found")"
+empty "no file calls upwards" "$(sed -n 's/^up //p' "$work/found")"
+tap_done
