@@ -1,0 +1,78 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * SQLCancel and SQLCancelHandle.  They come from another thread while the
+ * call to be cancelled is inside the inner driver; they wait for nothing that
+ * it holds and leave its records alone (facts §2, rules §4.6).
+ *
+ * On a statement that is not executing, SQLCancel ends what SQLParamData is
+ * asking for, which the application relies on when it returns, so then the
+ * inner driver is called at once.
+ */
+#include "autoconf.h"
+
+#include "surface.h"
+
+/* Anything but SQL_SUCCESS replaces the records of a statement at rest; those
+   of an executing call are its own. */
+static SQLRETURN cancel(struct stmt *stmt)
+{
+    bool running =
+        atomic_load_explicit(&stmt->running, memory_order_relaxed);
+    SQLRETURN rc;
+
+    if (!stmt->call->SQLCancel) {
+        return running ? SQL_ERROR : entry_missing(&stmt->head, "SQLCancel");
+    }
+    lock_assert_none();
+    rc = stmt->call->SQLCancel(stmt->inner);
+    if (rc == SQL_SUCCESS || running) {
+        return rc;
+    }
+    diag_clear(&stmt->head.diags);
+    return entry_leave(&stmt->head, rc);
+}
+
+SQLRETURN entry_SQLCancel(SQLHSTMT handle)
+{
+    struct stmt *stmt = handle;
+
+    if (!handle_is(stmt, HANDLE_STMT)) {
+        return SQL_INVALID_HANDLE;
+    }
+    if (handle_inherited(&stmt->head)) {
+        return entry_inherited(&stmt->head);
+    }
+    return cancel(stmt);
+}
+
+/* What a session runs by itself only asynchronous calls leave running, and
+   which those are the inner driver knows. */
+static SQLRETURN cancel_session(SQLHDBC handle)
+{
+    struct head *head = handle;
+    const struct inner_calls *call;
+    SQLRETURN rc = surface_enter_DBC(&handle, &call);
+
+    if (rc != SQL_SUCCESS) {
+        return rc;
+    }
+    if (!call->SQLCancelHandle) {
+        return entry_missing(head, "SQLCancelHandle");
+    }
+    return surface_leave_DBC(head,
+                             call->SQLCancelHandle(SQL_HANDLE_DBC, handle));
+}
+
+SQLRETURN entry_SQLCancelHandle(SQLSMALLINT type, SQLHANDLE handle)
+{
+    switch (type) {
+    case SQL_HANDLE_STMT:
+        return entry_SQLCancel(handle);
+    case SQL_HANDLE_DBC:
+        return cancel_session(handle);
+    default:
+        return SQL_INVALID_HANDLE;
+    }
+}

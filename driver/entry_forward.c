@@ -1,0 +1,124 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The cold half of a forwarded call: refusing it before, and what is left to
+ * do after it when it returned anything but SQL_SUCCESS.
+ */
+#include "autoconf.h"
+
+#include "surface.h"
+
+#include "session.h"
+
+/* The inner twin of one of our handles. */
+struct twin {
+    const struct inner_calls *call;
+    SQLHANDLE inner;
+    SQLSMALLINT type;
+    struct dbc *dbc;
+};
+
+static struct twin twin_of(struct head *head)
+{
+    struct twin twin = { 0 };
+
+    if (handle_is(head, HANDLE_STMT)) {
+        struct stmt *stmt = (struct stmt *)head;
+
+        twin = (struct twin){ stmt->call, stmt->inner, SQL_HANDLE_STMT,
+                              stmt->dbc };
+    } else if (handle_is(head, HANDLE_DESC)) {
+        struct desc *desc = (struct desc *)head;
+
+        twin = (struct twin){ desc->call, desc->inner, SQL_HANDLE_DESC,
+                              desc->dbc };
+    } else if (handle_is(head, HANDLE_DBC)) {
+        struct dbc *dbc = (struct dbc *)head;
+
+        twin.inner = session_inner(dbc->session, &twin.call);
+        twin.type = SQL_HANDLE_DBC;
+        twin.dbc = dbc;
+    }
+    return twin;
+}
+
+SQLRETURN entry_leave(struct head *head, SQLRETURN rc)
+{
+    struct twin twin;
+
+    if (rc == SQL_SUCCESS || rc == SQL_STILL_EXECUTING ||
+        rc == SQL_NEED_DATA) {
+        return rc;
+    }
+    twin = twin_of(head);
+    if (!twin.inner) {
+        return diag_result(&head->diags, rc);
+    }
+    diag_copy(&head->diags, twin.call, twin.type, twin.inner, rc);
+    if (rc == SQL_ERROR && session_link_dead(twin.dbc->session)) {
+        diag_add(&head->diags, WHY_DEAD,
+                 "the link to instance %s died; whether what was asked for "
+                 "was done is not known",
+                 session_instance(twin.dbc->session));
+    }
+    return rc;
+}
+
+SQLRETURN entry_missing(struct head *head, const char *name)
+{
+    if (handle_is(head, HANDLE_STMT)) {
+        atomic_store_explicit(&((struct stmt *)head)->running, false,
+                              memory_order_relaxed);
+    }
+    return diag_add(&head->diags, WHY_FUNCTION,
+                    "the inner driver has no function %s", name);
+}
+
+SQLRETURN entry_inherited(struct head *head)
+{
+    handle_claim(head);
+    diag_clear(&head->diags);
+    return diag_add(&head->diags, WHY_DEAD,
+                    "the connection belongs to the parent process; nothing "
+                    "was done");
+}
+
+SQLRETURN entry_unconnected(struct head *head)
+{
+    return diag_add(&head->diags, WHY_UNCONNECTED, "%s", "");
+}
+
+SQLRETURN surface_enter_DBC(SQLHANDLE *handle, const struct inner_calls **call)
+{
+    struct dbc *dbc = entry_dbc(*handle);
+
+    if (!dbc) {
+        return SQL_INVALID_HANDLE;
+    }
+    if (handle_inherited(&dbc->head)) {
+        return entry_inherited(&dbc->head);
+    }
+    *handle = session_inner(dbc->session, call);
+    return *handle ? SQL_SUCCESS : entry_unconnected(&dbc->head);
+}
+
+struct env *entry_env(SQLHANDLE handle)
+{
+    if (!handle_is(handle, HANDLE_ENV)) {
+        return NULL;
+    }
+    handle_claim(handle);
+    diag_clear(&((struct env *)handle)->head.diags);
+    return handle;
+}
+
+struct dbc *entry_dbc(SQLHANDLE handle)
+{
+    if (!handle_is(handle, HANDLE_DBC)) {
+        return NULL;
+    }
+    handle_claim(handle);
+    diag_clear(&((struct dbc *)handle)->head.diags);
+    return handle;
+}

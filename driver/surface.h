@@ -1,0 +1,133 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What stands between an exported function and what it does: the prototypes
+ * of the bodies written by hand (entry_*.c), made from surface.def, and the
+ * way in and out of a call that is forwarded.
+ *
+ * A forwarded call enters (is it a live handle of ours? drop old records; find
+ * the inner twin), calls, and leaves (SQL_SUCCESS at once; anything else by
+ * way of entry_leave(), which copies the inner driver's records).  Entering
+ * and leaving are inline, because they are all that a forwarded call may cost
+ * (design, promise 9).
+ */
+#ifndef SURFACE_H
+#define SURFACE_H
+
+#include "handle.h"
+#include "text.h"
+
+#define SURFACE_SPLICE(...) __VA_ARGS__
+
+/* SURFACE_HAND_<route>(x) is x for rows whose body is written by hand,
+   SURFACE_MADE_<route>(x) for those whose body is generated. */
+#define SURFACE_HAND_STAY(x)
+#define SURFACE_HAND_PLACE(x) x
+#define SURFACE_HAND_EACH(x) x
+#define SURFACE_HAND_SELF(x) x
+#define SURFACE_HAND_LATE(x) x
+#define SURFACE_HAND_HAND(x) x
+#define SURFACE_MADE_STAY(x) x
+#define SURFACE_MADE_PLACE(x)
+#define SURFACE_MADE_EACH(x)
+#define SURFACE_MADE_SELF(x)
+#define SURFACE_MADE_LATE(x)
+#define SURFACE_MADE_HAND(x)
+
+/* entry_<name>, one for both widths: text is void * and its width comes
+   first. */
+#define CHARS void
+#define PLAIN(name, number, kind, route, params, args) \
+    SURFACE_HAND_##route(SQLRETURN entry_##name params;)
+#define TEXT(name, number, kind, route, params, args) \
+    SURFACE_HAND_##route(SQLRETURN entry_##name(enum text_width width, \
+                                                SURFACE_SPLICE params);)
+#include "surface.def"
+
+/* ---- the cold half, in entry_forward.c --------------------------------------- */
+
+/* The end of a call that returned anything but SQL_SUCCESS: copies the inner
+   driver's records to the handle and, after SQL_ERROR, looks whether the link
+   died (rules §5.1), which puts a record of ours in front.  Returns rc.
+   Locks: none may be held; calls the inner driver. */
+SQLRETURN entry_leave(struct head *head, SQLRETURN rc);
+
+/* The inner driver lacks this function: IM001. */
+SQLRETURN entry_missing(struct head *head, const char *name);
+
+/* The handle's connection belongs to the parent process: 08S01. */
+SQLRETURN entry_inherited(struct head *head);
+
+/* The session is not connected: 08003. */
+SQLRETURN entry_unconnected(struct head *head);
+
+/* For the bodies written by hand: the live handle with its locks claimed and
+   its records cleared, or NULL (SQL_INVALID_HANDLE). */
+struct env *entry_env(SQLHANDLE handle);
+struct dbc *entry_dbc(SQLHANDLE handle);
+
+/* ---- the hot half ------------------------------------------------------------ */
+
+#define SURFACE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* Puts the inner handle into *handle and the inner driver's functions into
+   *call.  Anything but SQL_SUCCESS is what the call returns. */
+static inline SQLRETURN surface_enter_STMT(SQLHANDLE *handle,
+                                           const struct inner_calls **call)
+{
+    struct stmt *stmt = *handle;
+
+    if (SURFACE_UNLIKELY(!handle_is(stmt, HANDLE_STMT))) {
+        return SQL_INVALID_HANDLE;
+    }
+    if (SURFACE_UNLIKELY(handle_inherited(&stmt->head))) {
+        return entry_inherited(&stmt->head);
+    }
+    diag_clear(&stmt->head.diags);
+    atomic_store_explicit(&stmt->running, true, memory_order_relaxed);
+    *call = stmt->call;
+    *handle = stmt->inner;
+    return SQL_SUCCESS;
+}
+
+static inline SQLRETURN surface_leave_STMT(struct head *head, SQLRETURN rc)
+{
+    struct stmt *stmt = (struct stmt *)head;
+
+    atomic_store_explicit(&stmt->running, false, memory_order_relaxed);
+    return rc == SQL_SUCCESS ? rc : entry_leave(head, rc);
+}
+
+static inline SQLRETURN surface_enter_DESC(SQLHANDLE *handle,
+                                           const struct inner_calls **call)
+{
+    struct desc *desc = *handle;
+
+    if (SURFACE_UNLIKELY(!handle_is(desc, HANDLE_DESC))) {
+        return SQL_INVALID_HANDLE;
+    }
+    if (SURFACE_UNLIKELY(handle_inherited(&desc->head))) {
+        return entry_inherited(&desc->head);
+    }
+    diag_clear(&desc->head.diags);
+    *call = desc->call;
+    *handle = handle_inner_desc(desc);
+    return *handle ? SQL_SUCCESS : SQL_ERROR;
+}
+
+static inline SQLRETURN surface_leave_DESC(struct head *head, SQLRETURN rc)
+{
+    return rc == SQL_SUCCESS ? rc : entry_leave(head, rc);
+}
+
+/* Not inline: no function of a session is called row by row. */
+SQLRETURN surface_enter_DBC(SQLHANDLE *handle,
+                            const struct inner_calls **call);
+
+static inline SQLRETURN surface_leave_DBC(struct head *head, SQLRETURN rc)
+{
+    return rc == SQL_SUCCESS ? rc : entry_leave(head, rc);
+}
+
+#endif
