@@ -22,7 +22,7 @@
 
 enum { PARTS_MAX = 1000 };
 
-/* ---- keywords that are not ours ------------------------------------------ */
+/* ---- keywords that are not ours ---- */
 
 /* The manager's and the installer's: never handed down (rules §11.1). */
 static bool is_managers(const char *keyword)
@@ -99,7 +99,7 @@ static bool warn_unknown(struct config *config, const char *keyword)
     return add_warning(config, &sentence);
 }
 
-/* ---- layers ---------------------------------------------------------------- */
+/* ---- layers ---- */
 
 /* The value of one part of a row in a layer, "" if it has none. */
 static const char *part_value(const struct connstr *layer,
@@ -295,7 +295,7 @@ static bool add_ini_layers(struct config *config, struct connstr *own,
     return done;
 }
 
-/* ---- what the values mean together ------------------------------------------ */
+/* ---- what the values mean together ---- */
 
 static bool store_all(struct config *config, const struct connstr *own,
                       struct why *why)
@@ -358,7 +358,7 @@ static bool check_together(struct config *config, struct why *why)
         && config_parse_instances(&config->fleet, config->dsn, why);
 }
 
-/* ---- the two ways in ---------------------------------------------------------- */
+/* ---- the two ways in ---- */
 
 /* Everything after dsn and input are set. */
 static bool finish(struct config *config, const char *driver, struct why *why)

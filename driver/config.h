@@ -27,7 +27,8 @@
 /* enum config_access, config_mode, config_scope, config_balance, …: one per
    set of config.def, its constants in the order of the words there. */
 #define CONFIG_CONSTANT(constant, word, when) constant,
-#define CONFIG_ENUM(set) enum config_##set { CONFIG_WORDS_##set(CONFIG_CONSTANT) };
+#define CONFIG_ENUM(set) \
+    enum config_##set { CONFIG_WORDS_##set(CONFIG_CONSTANT) };
 CONFIG_SETS(CONFIG_ENUM)
 #undef CONFIG_ENUM
 #undef CONFIG_CONSTANT

@@ -127,7 +127,7 @@ static bool is_text(const struct config_row *row)
     return row->kind <= CONFIG_KIND_SECRET;
 }
 
-/* ---- what is allowed ------------------------------------------------------ */
+/* ---- what is allowed ---- */
 
 static void append_words(struct text *text, const struct config_row *row)
 {
@@ -198,7 +198,7 @@ static bool check_number(const struct config_row *row, const char *value,
     return true;
 }
 
-/* ---- one value ------------------------------------------------------------- */
+/* ---- one value ---- */
 
 static void free_text(const struct config_row *row, char **field)
 {
@@ -291,7 +291,7 @@ void config_append_value(const struct config_fleet *fleet,
     }
 }
 
-/* ---- whole structs ---------------------------------------------------------- */
+/* ---- whole structs ---- */
 
 void config_free_fleet(struct config_fleet *fleet)
 {

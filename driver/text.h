@@ -21,7 +21,7 @@
 #include <sql.h>
 #include <sqlext.h>
 
-/* ---- a growing buffer --------------------------------------------------
+/* ---- a growing buffer ----
 
    All zeros is an empty one.  data is NULL (nothing yet) or NUL-terminated.
    Out of memory is sticky: failed is set, later appends do nothing, and the
@@ -62,7 +62,7 @@ void text_clear(struct text *text);
 /* Gives its memory back; the buffer can be used again, wipe stays. */
 void text_free(struct text *text);
 
-/* ---- UTF-16 and UTF-8 --------------------------------------------------- */
+/* ---- UTF-16 and UTF-8 ---- */
 
 /* Decodes the character at the start of bytes[0..count), count > 0: its code
    point in *point, and how many bytes it takes (1-4).  Whatever is no UTF-8
@@ -80,7 +80,7 @@ void text_append_utf16(struct text *text, const void *units, size_t count);
 /* UTF-16 units that bytes[0..count) become. */
 size_t text_utf16_length(const char *bytes, size_t count);
 
-/* ---- ODBC string arguments ----------------------------------------------- */
+/* ---- ODBC string arguments ---- */
 
 enum text_width { TEXT_NARROW, TEXT_WIDE };
 
@@ -114,7 +114,7 @@ struct text_written text_write(const char *value, size_t length, void *buffer,
                                SQLLEN room, enum text_width width,
                                enum text_unit unit);
 
-/* ---- words ---------------------------------------------------------------- */
+/* ---- words ---- */
 
 /* Equal but for the case of ASCII letters; never by locale. */
 bool text_same(const char *a, const char *b);
