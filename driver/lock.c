@@ -1,0 +1,196 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Ranked mutexes, monotonic conditions, the clock, and the count of forks.
+ * Knows nothing of what the locks guard.
+ *
+ * Fork: the few process-wide locks are taken in rank order before a fork and
+ * released on both sides, so that a child finds the lists behind them whole.
+ * Locks inside fleets and sessions are not taken: the child forgets those
+ * objects (they belong to its parent) and never touches their locks.
+ */
+#include "autoconf.h"
+
+#include "lock.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define FORK_LOCKS_MAX 8
+
+static struct {
+    struct {
+        struct mutex *m;
+        enum lock_rank rank;
+    } held[FORK_LOCKS_MAX]; /* in rank order */
+    unsigned n;
+    _Atomic uint32_t count;
+} forks;
+
+#ifdef AFF_DEBUG
+/* Bit r: this thread holds a lock of rank r. */
+static _Thread_local uint32_t ranks_held;
+
+static void note_locked(struct mutex *m)
+{
+    if (ranks_held >> m->rank) {
+        abort(); /* a lock of this or a higher rank is held already */
+    }
+    ranks_held |= UINT32_C(1) << m->rank;
+    m->owner = pthread_self();
+    m->held = true;
+}
+
+static void note_unlocked(struct mutex *m)
+{
+    mutex_assert_held(m);
+    ranks_held &= ~(UINT32_C(1) << m->rank);
+    m->held = false;
+}
+#else
+#define note_locked(m) ((void)0)
+#define note_unlocked(m) ((void)0)
+#endif
+
+void mutex_init(struct mutex *m, enum lock_rank rank)
+{
+    pthread_mutex_init(&m->m, NULL);
+#ifdef AFF_DEBUG
+    m->rank = rank;
+    m->held = false;
+#else
+    (void)rank;
+#endif
+}
+
+void mutex_destroy(struct mutex *m)
+{
+    pthread_mutex_destroy(&m->m);
+}
+
+void mutex_lock(struct mutex *m)
+{
+    pthread_mutex_lock(&m->m);
+    note_locked(m);
+}
+
+void mutex_unlock(struct mutex *m)
+{
+    note_unlocked(m);
+    pthread_mutex_unlock(&m->m);
+}
+
+void mutex_assert_held(const struct mutex *m)
+{
+#ifdef AFF_DEBUG
+    if (!m->held || !pthread_equal(m->owner, pthread_self())) {
+        abort();
+    }
+#else
+    (void)m;
+#endif
+}
+
+void lock_assert_none(void)
+{
+#ifdef AFF_DEBUG
+    if (ranks_held) {
+        abort();
+    }
+#endif
+}
+
+void cond_init(struct cond *c)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->c, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+void cond_destroy(struct cond *c)
+{
+    pthread_cond_destroy(&c->c);
+}
+
+void cond_signal(struct cond *c)
+{
+    pthread_cond_signal(&c->c);
+}
+
+void cond_broadcast(struct cond *c)
+{
+    pthread_cond_broadcast(&c->c);
+}
+
+bool cond_wait(struct cond *c, struct mutex *m, uint64_t until)
+{
+    int rc;
+
+    note_unlocked(m);
+    if (until == UINT64_MAX) {
+        rc = pthread_cond_wait(&c->c, &m->m);
+    } else {
+        struct timespec ts = {
+            .tv_sec = (time_t)(until / 1000000000),
+            .tv_nsec = (long)(until % 1000000000),
+        };
+        rc = pthread_cond_timedwait(&c->c, &m->m, &ts);
+    }
+    note_locked(m);
+    return rc != ETIMEDOUT;
+}
+
+uint64_t clock_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void before_fork(void)
+{
+    for (unsigned i = 0; i < forks.n; i++) {
+        mutex_lock(forks.held[i].m);
+    }
+}
+
+static void release_after_fork(void)
+{
+    for (unsigned i = forks.n; i-- > 0;) {
+        mutex_unlock(forks.held[i].m);
+    }
+}
+
+static void in_child(void)
+{
+    atomic_fetch_add_explicit(&forks.count, 1, memory_order_relaxed);
+    release_after_fork();
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(before_fork, release_after_fork, in_child);
+}
+
+void lock_keep_over_fork(struct mutex *m, enum lock_rank rank)
+{
+    unsigned i = forks.n++;
+
+    assert(forks.n <= FORK_LOCKS_MAX);
+    for (; i > 0 && forks.held[i - 1].rank > rank; i--) {
+        forks.held[i] = forks.held[i - 1];
+    }
+    forks.held[i].m = m;
+    forks.held[i].rank = rank;
+}
+
+uint32_t fork_count(void)
+{
+    return atomic_load_explicit(&forks.count, memory_order_relaxed);
+}

@@ -1,0 +1,89 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Mutexes with a rank.  A thread takes locks in rising rank only; debug
+ * builds (--enable-debug) check rank and owner at each step and abort on a
+ * breach, since that is a fault of ours; release builds are plain pthreads.
+ * Conditions wait on CLOCK_MONOTONIC.
+ *
+ * The lock table with what each rank guards stands in HACKING.md.
+ */
+#ifndef LOCK_H
+#define LOCK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum lock_rank {
+    LOCK_NONE,
+    LOCK_ENV,
+    LOCK_DBC,
+    LOCK_FLEETS,  /* the list of all fleets */
+    LOCK_LOGIN,   /* a login's pools and waiters */
+    LOCK_FLEET,   /* a fleet's snapshots and health */
+    LOCK_TOPOLOGY, /* a fleet's answers and map */
+    LOCK_KEEPER,  /* the queue of the helper threads */
+    LOCK_INNER,   /* the list of loaded inner drivers */
+    LOCK_INI,     /* libodbcinst's files */
+    LOCK_DIAG,    /* one handle's records */
+    LOCK_RANKS
+};
+
+struct mutex {
+    pthread_mutex_t m;
+#ifdef AFF_DEBUG
+    enum lock_rank rank;
+    pthread_t owner;
+    bool held;
+#endif
+};
+
+#ifdef AFF_DEBUG
+#define MUTEX_INITIALIZER(r) { PTHREAD_MUTEX_INITIALIZER, (r), 0, false }
+#else
+#define MUTEX_INITIALIZER(r) { PTHREAD_MUTEX_INITIALIZER }
+#endif
+
+void mutex_init(struct mutex *m, enum lock_rank rank);
+void mutex_destroy(struct mutex *m);
+void mutex_lock(struct mutex *m);
+void mutex_unlock(struct mutex *m);
+
+/* Asserts (debug builds) that this thread holds m. */
+void mutex_assert_held(const struct mutex *m);
+
+/* Asserts (debug builds) that this thread holds no lock of ours: stands before
+   each call into the inner driver (promise 8). */
+void lock_assert_none(void);
+
+struct cond {
+    pthread_cond_t c;
+};
+
+void cond_init(struct cond *c);
+void cond_destroy(struct cond *c);
+void cond_signal(struct cond *c);
+void cond_broadcast(struct cond *c);
+
+/* Waits until woken (possibly spuriously) or until clock_ns() >= until;
+   until = UINT64_MAX waits for ever.  False: the time is up.
+   Locks: m is held on entry and on return, and released meanwhile. */
+bool cond_wait(struct cond *c, struct mutex *m, uint64_t until);
+
+/* Monotonic time in nanoseconds. */
+uint64_t clock_ns(void);
+
+#define NS_PER_MS UINT64_C(1000000)
+
+/* Has a process-wide lock taken before each fork and released on both sides,
+   so that the child finds what it guards whole.  Called from a constructor
+   only (no thread exists yet); at most 8 locks. */
+void lock_keep_over_fork(struct mutex *m, enum lock_rank rank);
+
+/* How many forks lie between this process and the one that loaded us: what
+   was made under another count belongs to a parent.  One atomic load. */
+uint32_t fork_count(void);
+
+#endif
