@@ -1,0 +1,63 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The keeper's helper threads.  Every inner call made for our own purposes
+ * (open, validate, reset, learn, cancel, close) runs on one of them, because
+ * no ODBC means ends a call on an instance that hangs (rules §4.1): whoever
+ * wants the result waits with a deadline of its own and may walk away.
+ *
+ * Jobs wait in lanes.  An instance has one lane per purpose, and a lane runs
+ * only so many jobs at once, so that an instance that hangs keeps a few
+ * threads and delays nobody else.  A job that has run for longer than
+ * KEEPER_OVERDUE_MS no longer counts against its lane.
+ *
+ * Threads start on demand, at most KEEPER_THREADS_MAX; one without work for
+ * KEEPER_IDLE_MS ends.  They block all signals (promise 7).
+ */
+#ifndef KEEPER_H
+#define KEEPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    KEEPER_THREADS_MAX = 64,
+    KEEPER_IDLE_MS = 5000,
+    KEEPER_OVERDUE_MS = 5000
+};
+
+struct lane;
+
+/* Embedded first in what the job is about.  run() is called once, on a
+   helper thread, with no lock held, and may free the job: the keeper does not
+   touch it afterwards. */
+struct job {
+    void (*run)(struct job *job);
+    struct lane *lane;
+    struct job *prev, *next; /* the keeper's */
+};
+
+/* One per instance and purpose.  NULL: out of memory. */
+struct lane *lane_new(void);
+
+/* The owner will queue nothing more.  Jobs that are queued or running still
+   run; the keeper frees the lane behind the last of them.  NULL is fine. */
+void lane_close(struct lane *lane);
+
+/* Queues a job.  False: no thread can be had at all (none exists and none can
+   be made, or the process is at exit); run() will not be called.
+   Locks: takes LOCK_KEEPER; may be called with locks of lower rank held. */
+bool keeper_submit(struct lane *lane, struct job *job);
+
+/* Waits until no job is queued or running, or until clock_ns() >= until;
+   afterwards nothing more is accepted.  For exit.  True: all work is done. */
+bool keeper_finish(uint64_t until);
+
+/* Figures for SHOW AFFINITY and the tests. */
+struct keeper_figures {
+    unsigned threads, idle, queued, overdue;
+};
+void keeper_figures(struct keeper_figures *out);
+
+#endif

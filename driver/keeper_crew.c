@@ -1,0 +1,281 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The helper threads: starting them, giving them the jobs of the lanes in
+ * turn, letting them end.  What the jobs do is their owners' business.
+ *
+ * A lane's allowance shrinks as threads get scarce, so that no number of
+ * hanging instances can take the last thread away from one that answers.
+ *
+ * Fork: threads do not survive it; the child starts with an empty crew and
+ * no lanes (they belong to fleets of the parent, which the child forgets).
+ */
+#include "autoconf.h"
+
+#include "keeper.h"
+#include "lock.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+/* A thread's present job. */
+struct shift {
+    uint64_t since;
+    struct lane *lane;
+    struct shift *prev, *next;
+};
+
+struct lane {
+    struct job *queued;
+    unsigned running;
+    bool listed; /* in crew.lanes: has work queued */
+    bool closed;
+    struct lane *prev, *next;
+};
+
+static struct {
+    struct mutex lock;
+    struct cond work;  /* something was queued, or the end has come */
+    struct cond quiet; /* nothing is queued or running */
+    struct lane *lanes; /* with work queued, next to be served first */
+    struct shift *shifts;
+    unsigned threads, idle, queued, running;
+    bool finished;
+} crew = { .lock = MUTEX_INITIALIZER(LOCK_KEEPER) };
+
+static void forget_in_child(void)
+{
+    crew.lanes = NULL;
+    crew.shifts = NULL;
+    crew.threads = crew.idle = crew.queued = crew.running = 0;
+    crew.finished = false;
+    cond_init(&crew.work);
+    cond_init(&crew.quiet);
+}
+
+__attribute__((constructor)) static void set_up(void)
+{
+    cond_init(&crew.work);
+    cond_init(&crew.quiet);
+    lock_keep_over_fork(&crew.lock, LOCK_KEEPER);
+    pthread_atfork(NULL, NULL, forget_in_child);
+}
+
+/* How many jobs a lane may run at once. */
+static unsigned allowance(void)
+{
+    if (crew.running < KEEPER_THREADS_MAX / 2) {
+        return 8;
+    }
+    return crew.running < KEEPER_THREADS_MAX * 3 / 4 ? 2 : 1;
+}
+
+static bool overdue(const struct shift *s, uint64_t now)
+{
+    return now - s->since >= KEEPER_OVERDUE_MS * NS_PER_MS;
+}
+
+static bool lane_has_room(const struct lane *lane, uint64_t now)
+{
+    const struct shift *s;
+    unsigned n = lane->running, most = allowance();
+
+    if (n < most) {
+        return true;
+    }
+    DL_FOREACH(crew.shifts, s) {
+        n -= s->lane == lane && overdue(s, now);
+    }
+    return n < most;
+}
+
+/* The next job that may run, taken out of its lane; NULL: none. */
+static struct job *next_job_locked(uint64_t now)
+{
+    struct lane *lane;
+
+    DL_FOREACH(crew.lanes, lane) {
+        if (lane_has_room(lane, now)) {
+            struct job *job = lane->queued;
+            DL_DELETE(lane->queued, job);
+            DL_DELETE(crew.lanes, lane);
+            lane->listed = lane->queued != NULL;
+            if (lane->listed) {
+                DL_APPEND(crew.lanes, lane); /* the others first */
+            }
+            crew.queued--;
+            return job;
+        }
+    }
+    return NULL;
+}
+
+/* Until when a thread without a job may sleep: its own end, or the moment at
+   which a waiting lane's running jobs become overdue. */
+static uint64_t sleep_until(uint64_t now)
+{
+    return now + (crew.queued ? 100 : KEEPER_IDLE_MS) * NS_PER_MS;
+}
+
+static bool start_thread_locked(void);
+
+static void free_if_done(struct lane *lane)
+{
+    if (lane->closed && lane->running == 0 && !lane->queued) {
+        free(lane);
+    }
+}
+
+/* Locks: LOCK_KEEPER is held, and released while the job runs. */
+static void do_job_locked(struct job *job, uint64_t now)
+{
+    struct lane *lane = job->lane;
+    struct shift shift = { .since = now, .lane = lane };
+
+    DL_APPEND(crew.shifts, &shift);
+    crew.running++;
+    lane->running++;
+    mutex_unlock(&crew.lock);
+
+    job->run(job);
+
+    mutex_lock(&crew.lock);
+    crew.running--;
+    lane->running--;
+    DL_DELETE(crew.shifts, &shift);
+    free_if_done(lane);
+    if (crew.queued == 0 && crew.running == 0) {
+        cond_broadcast(&crew.quiet);
+    }
+}
+
+static void *work(void *unused)
+{
+    uint64_t idle_since = clock_ns();
+
+    (void)unused;
+    mutex_lock(&crew.lock);
+    crew.idle++;
+    for (;;) {
+        uint64_t now = clock_ns();
+        struct job *job = next_job_locked(now);
+        if (!job) {
+            if (crew.finished ||
+                now - idle_since >= KEEPER_IDLE_MS * NS_PER_MS) {
+                break;
+            }
+            cond_wait(&crew.work, &crew.lock, sleep_until(now));
+            continue;
+        }
+        crew.idle--;
+        if (crew.queued > 0 && crew.idle == 0) {
+            start_thread_locked(); /* somebody must watch the queue */
+        }
+        do_job_locked(job, now);
+        crew.idle++;
+        idle_since = clock_ns();
+    }
+    crew.idle--;
+    crew.threads--;
+    mutex_unlock(&crew.lock);
+    return NULL;
+}
+
+/* False: none can be had; those that exist have to do. */
+static bool start_thread_locked(void)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    sigset_t all, before;
+    int rc;
+
+    if (crew.threads >= KEEPER_THREADS_MAX || crew.finished) {
+        return false;
+    }
+    sigfillset(&all);
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&thread, &attr, work, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    if (rc == 0) {
+        crew.threads++;
+    }
+    return rc == 0;
+}
+
+struct lane *lane_new(void)
+{
+    return calloc(1, sizeof(struct lane));
+}
+
+void lane_close(struct lane *lane)
+{
+    if (lane) {
+        mutex_lock(&crew.lock);
+        lane->closed = true;
+        free_if_done(lane);
+        mutex_unlock(&crew.lock);
+    }
+}
+
+bool keeper_submit(struct lane *lane, struct job *job)
+{
+    bool ok = true;
+
+    mutex_lock(&crew.lock);
+    if (crew.idle == 0 ||
+        (crew.idle <= crew.queued && lane_has_room(lane, clock_ns()))) {
+        start_thread_locked();
+    }
+    if (crew.threads == 0 || crew.finished) {
+        ok = false;
+    } else {
+        job->lane = lane;
+        DL_APPEND(lane->queued, job);
+        if (!lane->listed) {
+            lane->listed = true;
+            DL_APPEND(crew.lanes, lane);
+        }
+        crew.queued++;
+        cond_signal(&crew.work);
+    }
+    mutex_unlock(&crew.lock);
+    return ok;
+}
+
+bool keeper_finish(uint64_t until)
+{
+    bool done;
+
+    mutex_lock(&crew.lock);
+    while (crew.queued + crew.running > 0 &&
+           cond_wait(&crew.quiet, &crew.lock, until)) {
+    }
+    done = crew.queued + crew.running == 0;
+    crew.finished = true;
+    cond_broadcast(&crew.work);
+    mutex_unlock(&crew.lock);
+    return done;
+}
+
+void keeper_figures(struct keeper_figures *out)
+{
+    const struct shift *s;
+    uint64_t now = clock_ns();
+
+    mutex_lock(&crew.lock);
+    *out = (struct keeper_figures){
+        .threads = crew.threads, .idle = crew.idle, .queued = crew.queued,
+    };
+    DL_FOREACH(crew.shifts, s) {
+        out->overdue += overdue(s, now);
+    }
+    mutex_unlock(&crew.lock);
+}
