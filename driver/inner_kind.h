@@ -1,0 +1,84 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What only one sort of inner driver knows: how its connection strings want
+ * to be written, what makes a used link clean again, how to ask an instance
+ * who it is, what its refusals mean.  One file per sort (inner_<sort>.c), one
+ * for drivers we know nothing of; general code asks through this table.
+ */
+#ifndef INNER_KIND_H
+#define INNER_KIND_H
+
+#include <stdbool.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+#include "text.h"
+#include "why.h"
+
+struct connstr;
+struct inner;
+
+/* Where a link leads. */
+struct inner_target {
+    const char *dsn;    /* a DSN of the inner driver, or NULL: */
+    const char *driver; /* then this driver, and */
+    const char *host;   /* this host, */
+    const char *port;   /* and port or NULL */
+    const struct connstr *passed; /* keywords handed down, origins kept */
+};
+
+/* What a refusal or a death says, and about whom (rules §5.2). */
+enum inner_fault {
+    INNER_FAULT_NONE,      /* the statement's own affair */
+    INNER_FAULT_LINK,      /* this link only */
+    INNER_FAULT_INSTANCE,  /* the instance is down, or may be */
+    INNER_FAULT_STARTING,  /* not ready yet: later */
+    INNER_FAULT_FULL,      /* no more connections; it is not down */
+    INNER_FAULT_POOL,      /* this database or this pool */
+    INNER_FAULT_LOGIN      /* this login */
+};
+
+struct inner_kind {
+    const char *name;
+
+    /* The inner connection string.  wide: for SQLDriverConnectW.  Secrets go
+       into out, which the caller wipes.  False: why. */
+    bool (*compose)(const struct inner_target *target, bool wide,
+                    struct text *out, struct why *why);
+
+    /* SQL that follows the roll-back of a reset (NULL: a used link cannot be
+       made clean and is closed), and statements after it: what the
+       application's own start-up settings were.  settings() appends to out,
+       nothing when there are none. */
+    const char *reset;
+    bool (*settings)(const struct inner_target *target, struct text *out,
+                     struct why *why);
+
+    /* Queries for "who are you", tried in turn until one is answered: one row
+       of role (1 = standby), identity, timeline, client encoding, client port,
+       backend; each may be NULL.  NULL-terminated list. */
+    const char *const *who;
+
+    /* Does the reset put a narrow driver's client encoding back to a value
+       that it does not expect, so that it must be set again? */
+    bool encoding_lost;
+
+    /* What a connection attribute was before anybody set it, for those the
+       driver lets nobody read.  False: not known. */
+    bool (*attr_default)(SQLINTEGER attribute, SQLULEN *value);
+
+    /* What this SQLSTATE says when a link could not be opened or is dead. */
+    enum inner_fault (*fault)(const char *sqlstate, const char *text);
+};
+
+/* The sort of this inner driver, by its library's name (it is needed before
+   a first connection could be asked).  Never NULL. */
+const struct inner_kind *inner_kind_of(const struct inner *inner);
+
+extern const struct inner_kind inner_psqlodbc;
+extern const struct inner_kind inner_unknown;
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Reading and merging pqopt, by libpq's grammar for connection strings: pairs
+ * name = value, blanks between; a value in single quotes may hold blanks;
+ * a backslash keeps the next character.
+ */
+#include "autoconf.h"
+
+#include "inner_pqopt.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *skip_blanks(const char *p)
+{
+    while (isspace((unsigned char)*p)) {
+        p++;
+    }
+    return p;
+}
+
+/* Reads one value; NULL: a quote is not closed. */
+static const char *read_value(const char *p, struct text *value)
+{
+    bool quoted = *p == '\'';
+
+    p += quoted;
+    while (*p && (quoted ? *p != '\'' : !isspace((unsigned char)*p))) {
+        if (*p == '\\' && p[1]) {
+            p++;
+        }
+        text_append_char(value, *p++);
+    }
+    if (quoted && *p != '\'') {
+        return NULL;
+    }
+    return p + quoted;
+}
+
+/* Reads one pair; NULL: malformed. */
+static const char *read_pair(const char *p, struct text *name,
+                             struct text *value)
+{
+    text_clear(name);
+    text_clear(value);
+    while (*p && *p != '=' && !isspace((unsigned char)*p)) {
+        text_append_char(name, *p++);
+    }
+    p = skip_blanks(p);
+    if (*p != '=' || name->length == 0) {
+        return NULL;
+    }
+    return read_value(skip_blanks(p + 1), value);
+}
+
+static void append_pair(struct text *out, const char *name, const char *value)
+{
+    text_appendf(out, "%s%s='", out->length ? " " : "", name);
+    for (; *value; value++) {
+        if (*value == '\'' || *value == '\\') {
+            text_append_char(out, '\\');
+        }
+        text_append_char(out, *value);
+    }
+    text_append_char(out, '\'');
+}
+
+bool pqopt_merge(const char *user, const char *environment, bool wide,
+                 struct text *out, struct why *why)
+{
+    struct text name, value, options;
+    bool encoding = !wide;
+    const char *p;
+
+    text_init(&name);
+    text_init_wiped(&value);
+    text_init_wiped(&options);
+    text_append(&options, "-c DateStyle=ISO -c extra_float_digits=2");
+    if (environment && *environment) {
+        text_appendf(&options, " %s", environment);
+    }
+    for (p = skip_blanks(user); p && *p; p = p ? skip_blanks(p) : NULL) {
+        p = read_pair(p, &name, &value);
+        if (!p) {
+            why_set(why, WHY_VALUE,
+                    "pqopt is not a list of name=value pairs after %zu "
+                    "bytes of the merged string", out->length);
+        } else if (strcmp(text_string(&name), "options") == 0) {
+            text_appendf(&options, " %s", text_string(&value));
+        } else {
+            encoding |= strcmp(text_string(&name), "client_encoding") == 0;
+            append_pair(out, text_string(&name), text_string(&value));
+        }
+    }
+    if (!encoding) {
+        append_pair(out, "client_encoding", "UTF8");
+    }
+    append_pair(out, "options", text_string(&options));
+    if (p && (options.failed || value.failed || name.failed || out->failed)) {
+        why_memory(why);
+        p = NULL;
+    }
+    text_free(&name);
+    text_free(&value);
+    text_free(&options);
+    return p != NULL;
+}

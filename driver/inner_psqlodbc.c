@@ -1,0 +1,290 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What we know of psqlODBC: its connection strings, its start-up values, what
+ * a reset needs, how PostgreSQL says who it is, what its refusals mean.
+ *
+ * Connection strings (facts §6, tried on 13.02): PWD, ConnSettings and pqopt
+ * are decoded (%XX and +) when they stand unbraced or in an ini file, and
+ * literal when braced; every other value keeps the braces it is given as part
+ * of the value, so those are written plain.
+ *
+ * pqopt carries our start-up values so that DISCARD ALL goes back to what the
+ * driver relies on (facts §10; rules §5.7): ours first, then PGOPTIONS, which
+ * libpq would ignore once `options` is given, then the user's own, merged
+ * into one options='…' because of two the last wins.
+ */
+#include "autoconf.h"
+
+#include "connstr.h"
+#include "inifile.h"
+#include "inner_kind.h"
+#include "inner_pqopt.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Keywords whose value psqlODBC decodes unless it is braced. */
+static bool is_encoded(const char *keyword)
+{
+    return text_same(connstr_canonical(keyword), "PWD") ||
+           text_same(keyword, "ConnSettings") || text_same(keyword, "pqopt");
+}
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    c = (char)tolower((unsigned char)c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The literal value behind one that psqlODBC would decode. */
+static void append_decoded(struct text *out, const char *value)
+{
+    for (; *value; value++) {
+        if (*value == '+') {
+            text_append_char(out, ' ');
+        } else if (*value == '%' && hex(value[1]) >= 0 && hex(value[2]) >= 0) {
+            text_append_char(out, (char)(hex(value[1]) * 16 + hex(value[2])));
+            value += 2;
+        } else {
+            text_append_char(out, *value);
+        }
+    }
+}
+
+static void append_literal(struct text *out, const char *keyword,
+                           const char *value, enum connstr_origin origin)
+{
+    if (is_encoded(keyword) &&
+        (origin == CONNSTR_PLAIN || origin == CONNSTR_INI)) {
+        append_decoded(out, value);
+    } else {
+        text_append(out, value);
+    }
+}
+
+/* The value in force for pqopt or ConnSettings, literal: the string's or our
+   DSN's, else the instance's DSN's, else that of its driver's section. */
+static bool effective(const struct inner_target *target, const char *keyword,
+                      struct text *out, struct why *why)
+{
+    const struct connstr_item *item = connstr_find(target->passed, keyword);
+    const struct inifile_section *dsn, *driver = NULL;
+    const char *value = NULL, *name;
+
+    if (item) {
+        append_literal(out, keyword, item->value, item->origin);
+        return true;
+    }
+    if (!target->dsn) {
+        return true;
+    }
+    dsn = inifile_section(target->dsn, INIFILE_DSN, why);
+    if (!dsn) {
+        return false;
+    }
+    value = inifile_value(dsn, keyword);
+    name = inifile_value(dsn, "Driver");
+    if (!value && name && !strpbrk(name, "/.")) {
+        driver = inifile_section(name, INIFILE_DRIVER, NULL);
+        value = driver ? inifile_value(driver, keyword) : NULL;
+    }
+    if (value) {
+        append_decoded(out, value);
+    }
+    inifile_release(driver);
+    inifile_release(dsn);
+    return true;
+}
+
+/* A value that psqlODBC takes verbatim: braced only where it must be, since
+   the braces would become part of it. */
+static void append_plain(struct text *out, const char *keyword,
+                         const char *value)
+{
+    if (strchr(value, ';')) {
+        connstr_append(out, keyword, value);
+    } else {
+        text_appendf(out, "%s=%s;", keyword, value);
+    }
+}
+
+static void append_passed(struct text *out, const struct connstr *passed)
+{
+    struct text value;
+
+    text_init_wiped(&value);
+    for (size_t i = 0; i < passed->count; i++) {
+        const struct connstr_item *item = &passed->items[i];
+        if (text_same(item->keyword, "pqopt") ||
+            text_same(item->keyword, "ConnSettings")) {
+            continue; /* written by compose(), merged with ours */
+        }
+        if (!is_encoded(item->keyword)) {
+            append_plain(out, item->keyword, item->value);
+            continue;
+        }
+        text_clear(&value);
+        append_literal(&value, item->keyword, item->value, item->origin);
+        connstr_append(out, item->keyword, text_string(&value));
+        out->failed |= value.failed;
+    }
+    text_free(&value);
+}
+
+static bool compose(const struct inner_target *target, bool wide,
+                    struct text *out, struct why *why)
+{
+    struct text pqopt, settings, merged;
+    bool ok;
+
+    text_init_wiped(&pqopt);
+    text_init_wiped(&settings);
+    text_init_wiped(&merged);
+    ok = effective(target, "pqopt", &pqopt, why) &&
+         effective(target, "ConnSettings", &settings, why) &&
+         pqopt_merge(text_string(&pqopt), getenv("PGOPTIONS"), wide, &merged,
+                     why);
+    if (ok) {
+        if (target->dsn) {
+            append_plain(out, "DSN", target->dsn);
+        } else {
+            append_plain(out, "Servername", target->host);
+            append_plain(out, "Port", target->port ? target->port : "5432");
+        }
+        append_passed(out, target->passed);
+        connstr_append(out, "pqopt", text_string(&merged));
+        if (wide) {
+            /* else psqlodbcw calls setlocale(), which no thread of ours may
+               (rules §15) */
+            if (settings.length) {
+                text_append_char(&settings, ';');
+            }
+            text_append(&settings, "set client_encoding to 'UTF8'");
+        }
+        if (settings.length) {
+            connstr_append(out, "ConnSettings", text_string(&settings));
+        }
+        if (out->failed || settings.failed || merged.failed) {
+            why_memory(why);
+            ok = false;
+        }
+    }
+    text_free(&pqopt);
+    text_free(&settings);
+    text_free(&merged);
+    return ok;
+}
+
+static bool settings(const struct inner_target *target, struct text *out,
+                     struct why *why)
+{
+    return effective(target, "ConnSettings", out, why);
+}
+
+/* psqlODBC answers HY092 for statement defaults set on a connection; what it
+   starts with is what ODBC says for SQLSetStmtAttr. */
+static bool attr_default(SQLINTEGER attribute, SQLULEN *value)
+{
+    static const struct {
+        SQLINTEGER attribute;
+        SQLULEN value;
+    } defaults[] = {
+        { SQL_ATTR_QUERY_TIMEOUT, 0 },
+        { SQL_ATTR_MAX_ROWS, 0 },
+        { SQL_ATTR_NOSCAN, SQL_NOSCAN_OFF },
+        { SQL_ATTR_MAX_LENGTH, 0 },
+        { SQL_ATTR_ROW_BIND_TYPE, SQL_BIND_BY_COLUMN },
+        { SQL_ATTR_CURSOR_TYPE, SQL_CURSOR_FORWARD_ONLY },
+        { SQL_ATTR_CONCURRENCY, SQL_CONCUR_READ_ONLY },
+        { SQL_ATTR_KEYSET_SIZE, 0 },
+        { SQL_ROWSET_SIZE, 1 },
+        { SQL_ATTR_RETRIEVE_DATA, SQL_RD_ON },
+        { SQL_ATTR_USE_BOOKMARKS, SQL_UB_OFF },
+    };
+
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
+        if (defaults[i].attribute == attribute) {
+            *value = defaults[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What PostgreSQL says (rules §5.2).  libpq's own failures come as 08001 or
+   08S01, with the server's FATAL message, if there was one, only in the text:
+   psqlODBC 13.02 drops its SQLSTATE. */
+static enum inner_fault fault(const char *sqlstate, const char *text)
+{
+    static const struct {
+        const char *state, *words;
+        enum inner_fault fault;
+    } table[] = {
+        { "28", "password authentication failed", INNER_FAULT_LOGIN },
+        { "28", "no pg_hba.conf entry", INNER_FAULT_LOGIN },
+        { "28", "no password supplied", INNER_FAULT_LOGIN },
+        { "28", "role \"", INNER_FAULT_LOGIN },
+        { "42501", "permission denied for database", INNER_FAULT_LOGIN },
+        { "3D000", "FATAL:  database \"", INNER_FAULT_POOL },
+        { "57P04", "", INNER_FAULT_POOL },
+        { "53300", "too many connections", INNER_FAULT_FULL },
+        { "53300", "too many clients already", INNER_FAULT_FULL },
+        { "53300", "remaining connection slots", INNER_FAULT_FULL },
+        { "57P03", "the database system is", INNER_FAULT_STARTING },
+        { "57P01", "terminating connection due to administrator",
+          INNER_FAULT_LINK },
+        { "57P05", "", INNER_FAULT_LINK },
+        { "25P03", "", INNER_FAULT_LINK },
+        { "57P02", "", INNER_FAULT_INSTANCE },
+        { "08", "", INNER_FAULT_INSTANCE },
+        { "HYT", "", INNER_FAULT_INSTANCE },
+        { "57014", "", INNER_FAULT_NONE },
+        { "4", "", INNER_FAULT_NONE },
+        { "53", "", INNER_FAULT_NONE },
+        { "58", "", INNER_FAULT_NONE },
+        { "XX", "", INNER_FAULT_NONE },
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strncmp(sqlstate, table[i].state, strlen(table[i].state)) == 0 ||
+            (*table[i].words && strstr(text, table[i].words))) {
+            return table[i].fault;
+        }
+    }
+    return INNER_FAULT_NONE;
+}
+
+/* One round trip; the second form is for logins that may not read the control
+   file: such an instance is a group of its own. */
+static const char *const who[] = {
+    "SELECT pg_is_in_recovery()::int, "
+    "(SELECT system_identifier FROM pg_control_system())::text, "
+    "CASE WHEN pg_is_in_recovery() THEN "
+    "coalesce((SELECT received_tli FROM pg_stat_wal_receiver), "
+    "(SELECT min_recovery_end_timeline FROM pg_control_recovery())) "
+    "ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))"
+    "::bit(32)::int END, "
+    "current_setting('client_encoding'), inet_client_port(), "
+    "pg_backend_pid()",
+    "SELECT pg_is_in_recovery()::int, NULL::text, NULL::int, "
+    "current_setting('client_encoding'), inet_client_port(), "
+    "pg_backend_pid()",
+    NULL,
+};
+
+const struct inner_kind inner_psqlodbc = {
+    .name = "psqlODBC",
+    .compose = compose,
+    .reset = "DISCARD ALL",
+    .settings = settings,
+    .who = who,
+    .encoding_lost = true,
+    .attr_default = attr_default,
+    .fault = fault,
+};

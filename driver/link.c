@@ -1,0 +1,228 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A link's life as inner calls: open, who, validate, close.  The reset stands
+ * in link_reset.c, queries in link_query.c.
+ */
+#include "autoconf.h"
+
+#include "link.h"
+#include "link_call.h"
+#include "lock.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void link_take_error(const struct link *link, SQLSMALLINT type,
+                     SQLHANDLE handle, struct link_error *error)
+{
+    const struct inner_calls *call = &link->inner->call;
+    SQLSMALLINT length = 0;
+    SQLRETURN rc = SQL_NO_DATA;
+
+    memset(error, 0, sizeof *error);
+    if (call->SQLGetDiagRec && handle) {
+        rc = call->SQLGetDiagRec(type, handle, 1, (SQLCHAR *)error->state,
+                                 &error->native, (SQLCHAR *)error->text,
+                                 (SQLSMALLINT)sizeof error->text, &length);
+    }
+    if (!SQL_SUCCEEDED(rc)) {
+        link_own_error(error, "the inner driver failed without a record");
+    }
+}
+
+void link_own_error(struct link_error *error, const char *text)
+{
+    memset(error, 0, sizeof *error);
+    memcpy(error->state, "HY000", 6);
+    snprintf(error->text, sizeof error->text, "%s", text);
+}
+
+/* Whole seconds, at least 2: psqlODBC takes 2.0 s for 1 [V], and without a
+   limit it hangs. */
+static SQLULEN login_seconds(unsigned ms)
+{
+    SQLULEN seconds = (ms + 999) / 1000;
+    return seconds < 2 ? 2 : seconds;
+}
+
+static SQLRETURN connect_narrow(const struct link *link, const char *string)
+{
+    SQLCHAR out[2048];
+    SQLSMALLINT length;
+
+    return link->inner->call.SQLDriverConnect(
+        link->hdbc, NULL, (SQLCHAR *)string, SQL_NTS, out, sizeof out,
+        &length, SQL_DRIVER_NOPROMPT);
+}
+
+static SQLRETURN connect_wide(const struct link *link, const char *string)
+{
+    const struct inner_calls *call = &link->inner->call;
+    size_t bytes = strlen(string);
+    size_t units = text_utf16_length(string, bytes) + 1;
+    SQLWCHAR *wide = malloc(units * sizeof *wide);
+    SQLWCHAR out[2048];
+    SQLSMALLINT length;
+    SQLRETURN rc = SQL_ERROR;
+
+    if (wide) {
+        text_write(string, bytes, wide, (SQLLEN)units, TEXT_WIDE,
+                   TEXT_CHARACTERS);
+        /* what the manager tells a driver before a wide connect (facts §3) */
+        call->SQLSetConnectAttr(link->hdbc, SQL_ATTR_ANSI_APP,
+                                (SQLPOINTER)SQL_AA_FALSE, 0);
+        rc = call->SQLDriverConnectW(link->hdbc, NULL, wide, SQL_NTS, out,
+                                     sizeof out / sizeof *out, &length,
+                                     SQL_DRIVER_NOPROMPT);
+        explicit_bzero(out, sizeof out); /* psqlODBC puts the password in */
+        explicit_bzero(wide, units * sizeof *wide);
+        free(wide);
+    }
+    return rc;
+}
+
+static bool take_who(void *arg, unsigned count, const char *const *values)
+{
+    struct link_who *who = arg;
+
+    if (count < 6 || !values[0]) {
+        return false;
+    }
+    *who = (struct link_who){
+        .role = values[0][0] == '1' ? LINK_ROLE_STANDBY : LINK_ROLE_PRIMARY,
+        .timeline =
+            values[2] ? (uint32_t)strtoul(values[2], NULL, 10) : 0,
+        .port = values[4] ? (int)strtol(values[4], NULL, 10) : 0,
+        .backend = values[5] ? (int)strtol(values[5], NULL, 10) : 0,
+    };
+    snprintf(who->identity, sizeof who->identity, "%s",
+             values[1] ? values[1] : "");
+    snprintf(who->encoding, sizeof who->encoding, "%s",
+             values[3] ? values[3] : "");
+    return false;
+}
+
+static bool ask_who(struct link *link, struct link_error *error)
+{
+    const char *const *query = link->inner->kind->who;
+
+    memset(&link->who, 0, sizeof link->who);
+    for (; *query; query++) {
+        if (link_query(link, *query, take_who, &link->who, error)) {
+            return true;
+        }
+        if (link_dead(link)) {
+            return false;
+        }
+    }
+    /* It says nothing of itself: no reason to refuse it. */
+    return !link_dead(link);
+}
+
+bool link_open(struct link *link, const struct link_order *order,
+               struct link_error *error)
+{
+    const struct inner_calls *call = &order->inner->call;
+    struct why why = { 0 };
+    SQLHENV env;
+    SQLRETURN rc;
+
+    lock_assert_none();
+    link->inner = order->inner;
+    link->hdbc = SQL_NULL_HDBC;
+    env = inner_env(order->inner, order->odbc_version, &why);
+    if (!env) {
+        link_own_error(error, why.text);
+        return false;
+    }
+    rc = call->SQLAllocHandle(SQL_HANDLE_DBC, env, &link->hdbc);
+    if (!SQL_SUCCEEDED(rc)) {
+        link_take_error(link, SQL_HANDLE_ENV, env, error);
+        return false;
+    }
+    call->SQLSetConnectAttr(
+        link->hdbc, SQL_ATTR_LOGIN_TIMEOUT,
+        (SQLPOINTER)(uintptr_t)login_seconds(order->timeout_ms), 0);
+    rc = order->wide ? connect_wide(link, order->string)
+                     : connect_narrow(link, order->string);
+    if (!SQL_SUCCEEDED(rc)) {
+        link_take_error(link, SQL_HANDLE_DBC, link->hdbc, error);
+        call->SQLFreeHandle(SQL_HANDLE_DBC, link->hdbc);
+        link->hdbc = SQL_NULL_HDBC;
+        return false;
+    }
+    if (!ask_who(link, error)) {
+        link_close(link);
+        return false;
+    }
+    return true;
+}
+
+bool link_validate(struct link *link, struct link_error *error)
+{
+    lock_assert_none();
+    if (link_dead(link)) {
+        link_own_error(error, "the inner driver says the link is dead");
+        return false;
+    }
+    if (!*link->inner->kind->who) {
+        return true; /* no way to ask it */
+    }
+    return ask_who(link, error);
+}
+
+void link_free_children(struct link *link, bool inner)
+{
+    struct link_child *child;
+
+    while ((child = link->children)) {
+        link->children = child->next;
+        if (inner && child->inner) {
+            link->inner->call.SQLFreeHandle(child->type, child->inner);
+        }
+        child->done(child);
+    }
+}
+
+void link_close(struct link *link)
+{
+    const struct inner_calls *call = &link->inner->call;
+
+    lock_assert_none();
+    link_free_children(link, link->hdbc != SQL_NULL_HDBC);
+    if (link->hdbc) {
+        if (link->touched && !link_dead(link)) {
+            call->SQLEndTran(SQL_HANDLE_DBC, link->hdbc, SQL_ROLLBACK);
+        }
+        call->SQLDisconnect(link->hdbc);
+        call->SQLFreeHandle(SQL_HANDLE_DBC, link->hdbc);
+        link->hdbc = SQL_NULL_HDBC;
+    }
+}
+
+void link_forget(struct link *link)
+{
+    link_free_children(link, false);
+}
+
+bool link_dead(const struct link *link)
+{
+    SQLUINTEGER dead = SQL_CD_FALSE;
+    SQLRETURN rc = link->inner->call.SQLGetConnectAttr(
+        link->hdbc, SQL_ATTR_CONNECTION_DEAD, &dead, SQL_IS_UINTEGER, NULL);
+
+    return SQL_SUCCEEDED(rc) && dead == SQL_CD_TRUE;
+}
+
+const char *link_state_word(enum link_state state)
+{
+    static const char *const words[] = {
+#define LINK_STATE(name, word) word,
+#include "link_state.def"
+    };
+    return (unsigned)state < LINK_STATES ? words[state] : "unknown";
+}

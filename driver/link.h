@@ -1,0 +1,148 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * One open inner connection to one instance: open, validate, reset, close,
+ * ask.  Every function here calls the inner driver and may hang for as long
+ * as the network does, so only helper threads call them (rules §4.1), with no
+ * lock held (promise 8); the exceptions are said where they stand.
+ *
+ * What a link is used for, its state and its times belong to pool.h; a link
+ * is used by one thread at a time, which the state sees to.
+ */
+#ifndef LINK_H
+#define LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+#include "inner.h"
+#include "inner_kind.h"
+#include "keeper.h"
+#include "why.h"
+
+struct pool;
+struct unit;
+
+/* An inner handle that outlives its session: freed by the reset. */
+struct link_child {
+    SQLHANDLE inner;
+    SQLSMALLINT type; /* SQL_HANDLE_STMT or SQL_HANDLE_DESC */
+    struct link_child *next;
+    void (*done)(struct link_child *child); /* releases the container */
+};
+
+/* The inner driver's own words for a failure: its first record. */
+struct link_error {
+    char state[6];
+    SQLINTEGER native;
+    char text[512];
+};
+
+/* What an instance says it is. */
+enum link_role { LINK_ROLE_UNKNOWN, LINK_ROLE_PRIMARY, LINK_ROLE_STANDBY };
+struct link_who {
+    enum link_role role;
+    char identity[24];  /* of its group; "" = it does not say */
+    uint32_t timeline;  /* 0 = unknown */
+    char encoding[32];  /* of this link's client; "" = unknown */
+    int port, backend;  /* its side's view of this link; 0 = unknown */
+};
+
+enum link_state {
+#define LINK_STATE(name, word) LINK_##name,
+#include "link_state.def"
+    LINK_STATES
+};
+
+enum { LINK_CHANGED_MAX = 16 };
+
+struct link {
+    struct job job; /* first: what a helper thread is to do with it */
+    const struct inner *inner;
+    SQLHDBC hdbc;
+    struct link_who who;
+
+    /* What the session did to it; nobody else looks while it is held. */
+    bool touched; /* a reset has something to undo */
+    bool spoilt;  /* nothing can undo it: close at return */
+    struct link_child *children;
+    struct {
+        SQLINTEGER attribute;
+        SQLULEN before;
+    } changed[LINK_CHANGED_MAX];
+    unsigned changed_count;
+
+    /* pool.c's; guarded by LOCK_LOGIN */
+    struct pool *pool;
+    enum link_state state;
+    struct link *prev, *next; /* in its pool's list of that state */
+    uint64_t opened, retires; /* ns; retires 0 = never */
+    uint64_t since;    /* ns: in this state */
+    uint64_t answered; /* ns: last known to be alive */
+    uint64_t sessions; /* hand-outs so far */
+    struct unit *unit; /* whose order it is opened or validated for */
+};
+
+/* How to open one. */
+struct link_order {
+    const struct inner *inner;
+    const char *string; /* the inner connection string; not kept */
+    bool wide;
+    SQLINTEGER odbc_version;
+    unsigned timeout_ms; /* handed down in whole seconds, at least 2 [V] */
+};
+
+/* Opens, and asks who answers.  False: error has the inner driver's words
+   (state "HY000" and our own, if there are none), and nothing stays open. */
+bool link_open(struct link *link, const struct link_order *order,
+               struct link_error *error);
+
+/* One round trip: does it answer, and who is it now?  Fills link->who.  False:
+   the link is to be closed; error says why. */
+bool link_validate(struct link *link, struct link_error *error);
+
+/* Makes a used link clean, in the order of facts §10: children freed, rolled
+   back, attributes back, the inner kind's reset, then `settings` (SQL of the
+   user's start-up, "" = none).  False: it did not come clean and is to be
+   closed; error says what failed. */
+bool link_reset(struct link *link, const char *settings,
+                struct link_error *error);
+
+/* Frees its children, rolls back, disconnects and frees the inner handle. */
+void link_close(struct link *link);
+
+/* Lets go of a link that belongs to a parent process, or that a helper is
+   stuck in: memory and children only, no inner call.  Any thread. */
+void link_forget(struct link *link);
+
+/* Runs one query and hands its rows over; values[i] is UTF-8 or NULL for SQL
+   NULL, valid during the call; row() returns false to stop.  sql is ASCII
+   (facts §3: what a narrow call does to other characters depends on the
+   process's locale); have texts encoded by the server where they may hold
+   more.  False: error; rows may have been delivered before. */
+typedef bool link_row(void *arg, unsigned count, const char *const *values);
+bool link_query(struct link *link, const char *sql, link_row *row, void *arg,
+                struct link_error *error);
+
+/* Runs a statement that gives no rows, or whose rows nobody wants. */
+bool link_execute(struct link *link, const char *sql,
+                  struct link_error *error);
+
+/* Remembers what an attribute is before the application changes it, so that
+   the reset can put it back; one of which that cannot be known spoils the
+   link.  Asks the inner driver for its own memory only, which does not touch
+   the network: the application's thread may call it. */
+void link_note_attr(struct link *link, SQLINTEGER attribute);
+
+/* Does the inner driver say that the link is dead (rules §5.1)?  A flag in
+   its memory, no round trip: any thread that holds the link. */
+bool link_dead(const struct link *link);
+
+/* The word for a state, for SHOW AFFINITY and logs. */
+const char *link_state_word(enum link_state state);
+
+#endif

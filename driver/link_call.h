@@ -1,0 +1,22 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What the link_*.c files share and nobody else needs.
+ */
+#ifndef LINK_CALL_H
+#define LINK_CALL_H
+
+#include "link.h"
+
+/* Fills error from the first record of an inner handle. */
+void link_take_error(const struct link *link, SQLSMALLINT type,
+                     SQLHANDLE handle, struct link_error *error);
+
+/* Fills error with a sentence of ours, HY000. */
+void link_own_error(struct link_error *error, const char *text);
+
+/* Calls done() of each child; frees its inner handle before if `inner`. */
+void link_free_children(struct link *link, bool inner);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * THE RESET: what stands between one session and the next user of its link
+ * (promise 3).  Each step was proved necessary, and so was the order
+ * (facts §10):
+ *
+ *   1 the session's statements and descriptors are freed, since DISCARD ALL
+ *     would leave prepared ones dead for good (26000);
+ *   2 roll back, before autocommit, because switching that on would commit;
+ *   3 attributes back: autocommit, isolation and statement defaults live in
+ *     the inner driver, no SQL resets them;
+ *   4 DISCARD ALL, its result checked;
+ *   5 the client encoding, where 4 lost it, and the user's ConnSettings.
+ */
+#include "autoconf.h"
+
+#include "link_call.h"
+#include "lock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void link_note_attr(struct link *link, SQLINTEGER attribute)
+{
+    const struct inner_calls *call = &link->inner->call;
+    SQLULEN before = 0;
+    SQLRETURN rc;
+
+    for (unsigned i = 0; i < link->changed_count; i++) {
+        if (link->changed[i].attribute == attribute) {
+            return;
+        }
+    }
+    if (link->changed_count == LINK_CHANGED_MAX ||
+        attribute == SQL_ATTR_CURRENT_CATALOG ||
+        attribute == SQL_ATTR_TRANSLATE_LIB ||
+        attribute == SQL_ATTR_TRACEFILE) {
+        link->spoilt = true;
+        return;
+    }
+    if (!link->inner->kind->attr_default(attribute, &before)) {
+        rc = call->SQLGetConnectAttr(link->hdbc, attribute, &before,
+                                     SQL_IS_UINTEGER, NULL);
+        if (!SQL_SUCCEEDED(rc)) {
+            link->spoilt = true;
+            return;
+        }
+    }
+    link->changed[link->changed_count].attribute = attribute;
+    link->changed[link->changed_count++].before = before;
+}
+
+static bool roll_back(struct link *link, struct link_error *error)
+{
+    SQLRETURN rc = link->inner->call.SQLEndTran(SQL_HANDLE_DBC, link->hdbc,
+                                                SQL_ROLLBACK);
+    if (!SQL_SUCCEEDED(rc)) {
+        link_take_error(link, SQL_HANDLE_DBC, link->hdbc, error);
+    }
+    return SQL_SUCCEEDED(rc);
+}
+
+static bool put_back(struct link *link, unsigned i, struct link_error *error)
+{
+    SQLRETURN rc = link->inner->call.SQLSetConnectAttr(
+        link->hdbc, link->changed[i].attribute,
+        (SQLPOINTER)(uintptr_t)link->changed[i].before, SQL_IS_UINTEGER);
+
+    if (!SQL_SUCCEEDED(rc)) {
+        link_take_error(link, SQL_HANDLE_DBC, link->hdbc, error);
+    }
+    return SQL_SUCCEEDED(rc);
+}
+
+/* Autocommit first, whatever the application did first: without it the others
+   would open a transaction. */
+static bool put_attributes_back(struct link *link, struct link_error *error)
+{
+    bool ok = true;
+
+    for (int autocommit = 1; autocommit >= 0; autocommit--) {
+        for (unsigned i = 0; ok && i < link->changed_count; i++) {
+            if ((link->changed[i].attribute == SQL_ATTR_AUTOCOMMIT) ==
+                autocommit) {
+                ok = put_back(link, i, error);
+            }
+        }
+    }
+    if (ok) {
+        link->changed_count = 0;
+    }
+    return ok;
+}
+
+/* A cancel that came too late for its statement may hit ours: once more. */
+static bool discard(struct link *link, struct link_error *error)
+{
+    const char *sql = link->inner->kind->reset;
+
+    return link_execute(link, sql, error) ||
+           (strcmp(error->state, "57014") == 0 &&
+            link_execute(link, sql, error));
+}
+
+static bool set_encoding(struct link *link, struct link_error *error)
+{
+    char sql[80];
+
+    if (!link->inner->kind->encoding_lost || link->inner->wide ||
+        !link->who.encoding[0]) {
+        return true;
+    }
+    snprintf(sql, sizeof sql, "SET client_encoding TO '%s'",
+             link->who.encoding);
+    return link_execute(link, sql, error);
+}
+
+bool link_reset(struct link *link, const char *settings,
+                struct link_error *error)
+{
+    bool ok;
+
+    lock_assert_none();
+    if (link->spoilt || !link->inner->kind->reset) {
+        link_own_error(error, link->spoilt
+                                  ? "an attribute was set that nothing resets"
+                                  : "this inner driver knows no reset");
+        return false;
+    }
+    link_free_children(link, true);
+    ok = roll_back(link, error) && put_attributes_back(link, error) &&
+         discard(link, error) && set_encoding(link, error) &&
+         (!*settings || link_execute(link, settings, error));
+    if (ok && link_dead(link)) {
+        link_own_error(error, "the link died while it was reset");
+        ok = false;
+    }
+    if (ok) {
+        link->touched = false;
+    }
+    return ok;
+}
