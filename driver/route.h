@@ -1,0 +1,136 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * THE DECISION: which instance serves this unit, and how it gets a link there.
+ * Facts in, verdict out: no I/O, no clock (time is a field of the request), no
+ * randomness (the seed is one), no lock, no allocation.  Only place.c asks.
+ *
+ * The order of the steps is the policy (design §6.2, rules §2); it stands in
+ * route.c as one column.
+ */
+#ifndef ROUTE_H
+#define ROUTE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum route_mode { ROUTE_HINT, ROUTE_PREFER, ROUTE_STRICT };
+enum route_balance { ROUTE_PROPORTIONAL, ROUTE_RANDOM };
+enum route_role { ROUTE_ROLE_UNKNOWN, ROUTE_PRIMARY, ROUTE_STANDBY };
+enum route_health { ROUTE_UNTRIED, ROUTE_UP, ROUTE_DOWN, ROUTE_DRAINING };
+
+/* What the fleet knows of an instance.  Written by fleet.c under its lock,
+   read without one: each field stands for itself, and a verdict made from a
+   mixture is corrected by the next look. */
+struct route_member {
+    _Atomic uint32_t group;    /* index of its group's first-listed member */
+    _Atomic uint8_t health;    /* enum route_health */
+    _Atomic uint8_t role;      /* enum route_role */
+    _Atomic bool slow;         /* a call of ours to it is overdue */
+    _Atomic uint64_t retry_at; /* ns; when down: not asked before */
+    _Atomic uint64_t served;   /* units, in ROUTE_SERVED_UNIT, random phase */
+    uint32_t weight;           /* 0 = last resort */
+    bool disabled, read_only;  /* by the map file */
+};
+
+enum { ROUTE_SERVED_UNIT = 1024 };
+
+/* What this login has there.  Guarded by LOCK_LOGIN. */
+struct route_stock {
+    uint32_t idle, held, opening, reset; /* held: learning included */
+    uint32_t room;         /* links that may still be opened */
+    uint64_t reset_since;  /* ns: the latest reset's begin */
+};
+
+struct route_fleet {
+    uint32_t count;
+    struct route_member *members;
+    const struct route_stock *stock;
+    bool total_full;     /* PoolMaxTotal is reached: opening means closing */
+    uint32_t total_idle; /* over all instances */
+};
+
+/* What is known of the unit's key. */
+enum route_ownership {
+    ROUTE_IS_UNKEYED,       /* it has none */
+    ROUTE_IS_OWNED,      /* owners[0..owner_count): one, or several of a prefix */
+    ROUTE_IS_UNKNOWN,    /* not learnt, and the topology is incomplete */
+    ROUTE_IS_MOVING,     /* two groups or none claim it */
+    ROUTE_IS_UNRESOLVED, /* its owner is no instance of ours */
+    ROUTE_IS_UNOWNED     /* complete, and no partition takes it */
+};
+
+enum route_tried {
+    ROUTE_NOT_TRIED,
+    ROUTE_TRIED_FULL,  /* takes no further connection: no opening, waiting may */
+    ROUTE_TRIED_FAILED /* failed for this unit: not again */
+};
+
+struct route_request {
+    enum route_mode mode;
+    enum route_balance balance;
+    enum route_ownership key;
+    bool write;
+    bool learning;          /* UNKNOWN: an answer may still come in time */
+    const uint32_t *owners; /* groups */
+    uint32_t owner_count;
+    const uint8_t *tried;   /* per instance: enum route_tried; or NULL */
+    bool queueing;          /* may wait for a link to come free (PoolWait) */
+    int ordered;            /* a link is being opened for it here; -1 = no */
+    uint64_t now, seed;     /* ns; any number */
+};
+
+enum route_action { ROUTE_TAKE, ROUTE_OPEN, ROUTE_WAIT, ROUTE_FAIL };
+
+enum route_reason {
+#define ROUTE_REASON(name, text) ROUTE_##name,
+#include "route_reason.def"
+    ROUTE_REASONS
+};
+
+enum route_refusal {
+#define ROUTE_REFUSAL(name, text) ROUTE_REFUSED_##name,
+#include "route_refusal.def"
+    ROUTE_REFUSALS
+};
+
+struct verdict {
+    enum route_action action;
+    enum route_reason reason;
+    int instance; /* TAKE, OPEN: where; WAIT: for which, or -1 */
+    int also;     /* open one link here besides, for those to come; -1 = no */
+    uint64_t until; /* WAIT: ask again then at the latest; 0 = no need */
+};
+
+/* A link in reset counts as nearly idle for so long: a reset is one round
+   trip, and waiting for it beats going elsewhere or opening another. */
+enum { ROUTE_SOON_MS = 100 };
+
+/* The decision.  Never fails: ROUTE_FAIL is a verdict with its reason.
+   Locks: LOCK_LOGIN of the login whose stock it is. */
+struct verdict route_choose(const struct route_request *request,
+                            const struct route_fleet *fleet);
+
+/* Why instance i is not the one for this request, NONE if it could be: what
+   EXPLAIN and errors say, by the same rules as the decision. */
+enum route_refusal route_refuse(const struct route_request *request,
+                                const struct route_fleet *fleet, uint32_t i);
+
+const char *route_reason_text(enum route_reason reason);
+const char *route_refusal_text(enum route_refusal refusal);
+
+/* ---- balancing methods (balance_<name>.c) -------------------------------
+
+   Each chooses among the instances for which may() holds, those of weight 0
+   only if there is no other.  -1: none. */
+typedef bool route_may(const struct route_request *request,
+                       const struct route_fleet *fleet, uint32_t i);
+
+int balance_proportional(const struct route_request *request,
+                         const struct route_fleet *fleet, route_may *may);
+int balance_random(const struct route_request *request,
+                   const struct route_fleet *fleet, route_may *may);
+
+#endif
