@@ -1,0 +1,364 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * All fleets of the process: making one from a configuration, finding it
+ * again, letting go of it.
+ *
+ * The list is behind LOCK_FLEETS.  A fleet is made without that lock, because
+ * loading an inner driver runs foreign code; if two sessions make the same one
+ * at once, the second is thrown away.
+ *
+ * A forked child forgets the list (its fleets' threads, links and locks are
+ * the parent's) and starts afresh.
+ */
+#include "autoconf.h"
+
+#include "fleet.h"
+#include "fleet_group.h"
+#include "inifile.h"
+#include "pool.h"
+#include "secret.h"
+#include "text.h"
+#include "topology.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+static struct {
+    struct mutex lock;
+    struct fleet *list;
+} fleets = { .lock = MUTEX_INITIALIZER(LOCK_FLEETS) };
+
+static void forget_in_child(void)
+{
+    fleets.list = NULL;
+}
+
+__attribute__((constructor)) static void set_up(void)
+{
+    lock_keep_over_fork(&fleets.lock, LOCK_FLEETS);
+    pthread_atfork(NULL, NULL, forget_in_child);
+}
+
+/* What the DSNs of all instances say, as one text to compare. */
+static bool read_sections(const struct config_fleet *config,
+                          struct text *sections, struct why *why)
+{
+    for (size_t i = 0; i < config->list_count; i++) {
+        const struct inifile_section *section;
+        if (config->list[i].host) {
+            continue;
+        }
+        section = inifile_section(config->list[i].name, INIFILE_DSN, why);
+        if (!section) {
+            return false;
+        }
+        text_appendf(sections, "[%s]\n", config->list[i].name);
+        for (size_t k = 0; k < section->count; k++) {
+            text_appendf(sections, "%s=%s\n", section->entries[k].keyword,
+                         section->entries[k].value);
+        }
+        inifile_release(section);
+    }
+    if (sections->failed) {
+        why_memory(why);
+    }
+    return !sections->failed;
+}
+
+static bool load_driver(struct instance *instance, const char *driver,
+                        struct why *why)
+{
+    struct why cause = { 0 };
+
+    instance->inner = inner_load(driver, &cause);
+    if (!instance->inner) {
+        why_set(why, cause.code, "instance %s: %s", instance->name,
+                cause.text);
+    }
+    return instance->inner != NULL;
+}
+
+static bool set_up_instance(struct fleet *fleet, uint32_t i, struct why *why)
+{
+    struct instance *instance = &fleet->instances[i];
+    const struct config_instance *entry = &fleet->config.list[i];
+    const struct inifile_section *section;
+    const char *driver;
+    bool ok;
+
+    instance->name = entry->name;
+    instance->opening = lane_new();
+    instance->caring = lane_new();
+    if (!instance->opening || !instance->caring) {
+        why_memory(why);
+        return false;
+    }
+    if (entry->host) {
+        instance->host = entry->host;
+        instance->driver = fleet->config.inner_driver;
+        if (entry->port) {
+            snprintf(instance->port, sizeof instance->port, "%u",
+                     entry->port);
+        }
+        return load_driver(instance, instance->driver, why);
+    }
+    instance->dsn = entry->name;
+    section = inifile_section(entry->name, INIFILE_DSN, why);
+    if (!section) {
+        return false;
+    }
+    driver = inifile_value(section, "Driver");
+    if (!driver) {
+        why_set(why, WHY_DSN, "instance %s: its DSN has no Driver",
+                entry->name);
+    }
+    ok = driver && load_driver(instance, driver, why);
+    inifile_release(section);
+    return ok;
+}
+
+static void set_up_member(struct fleet *fleet, uint32_t i, uint64_t phase)
+{
+    struct topology_limits limits = topology_limits(fleet->topology, i);
+    struct route_member *m = &fleet->members[i];
+
+    m->weight = limits.weight;
+    m->read_only = limits.read_only;
+    m->disabled = limits.disabled;
+    atomic_init(&m->group, i);
+    /* a phase of less than one unit per weight (rules §10) */
+    atomic_init(&m->served, phase * (m->weight ? m->weight : 1) %
+                                ((uint64_t)ROUTE_SERVED_UNIT *
+                                 (m->weight ? m->weight : 1)));
+    fleet->instances[i].pool_max =
+        limits.pool_max ? limits.pool_max : fleet->config.pool_max;
+}
+
+static void free_fleet(struct fleet *fleet)
+{
+    topology_free(fleet->topology);
+    for (uint32_t i = 0; fleet->instances && i < fleet->count; i++) {
+        lane_close(fleet->instances[i].opening);
+        lane_close(fleet->instances[i].caring);
+    }
+    config_free_fleet(&fleet->config);
+    secret_free(fleet->key);
+    secret_free(fleet->sections);
+    mutex_destroy(&fleet->lock);
+    free(fleet->instances);
+    free(fleet->members);
+    free((char *)fleet->name);
+    free(fleet);
+}
+
+static struct fleet *make_fleet(const struct config *config,
+                                const struct text *key, struct why *why)
+{
+    struct fleet *fleet = calloc(1, sizeof *fleet);
+    struct text sections;
+    uint64_t seed = clock_ns();
+    bool ok;
+
+    if (!fleet) {
+        why_memory(why);
+        return NULL;
+    }
+    mutex_init(&fleet->lock, LOCK_FLEET);
+    fleet->refs = 1;
+    fleet->files = inifile_fingerprint();
+    text_init_wiped(&sections);
+    ok = config_copy_fleet(&fleet->config, &config->fleet);
+    fleet->count = ok ? (uint32_t)fleet->config.list_count : 0;
+    fleet->name = strdup(config->dsn);
+    fleet->key = secret_dup(text_string(key), key->length);
+    fleet->instances = calloc(fleet->count + 1, sizeof *fleet->instances);
+    fleet->members = calloc(fleet->count + 1, sizeof *fleet->members);
+    if (!ok || !fleet->name || !fleet->key || !fleet->instances ||
+        !fleet->members) {
+        why_memory(why);
+        ok = false;
+    }
+    ok = ok && read_sections(&fleet->config, &sections, why);
+    if (ok) {
+        fleet->sections = secret_dup(text_string(&sections), sections.length);
+    }
+    for (uint32_t i = 0; ok && i < fleet->count; i++) {
+        ok = set_up_instance(fleet, i, why);
+    }
+    text_free(&sections);
+    if (ok) {
+        fleet->topology = topology_new(fleet, why);
+        ok = fleet->topology != NULL;
+    }
+    if (!ok) {
+        free_fleet(fleet);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        set_up_member(fleet, i, seed * (i + 1) / 1000);
+    }
+    mutex_lock(&fleet->lock);
+    fleet_regroup_locked(fleet);
+    mutex_unlock(&fleet->lock);
+    return fleet;
+}
+
+/* Has what the instances' DSNs say changed since the fleet was made? */
+static bool outdated(struct fleet *fleet)
+{
+    uint64_t files = inifile_fingerprint();
+    struct text sections;
+    bool changed;
+
+    if (fleet->files == files) {
+        return false;
+    }
+    text_init_wiped(&sections);
+    changed = !read_sections(&fleet->config, &sections, NULL) ||
+              strcmp(text_string(&sections), fleet->sections) != 0;
+    text_free(&sections);
+    if (!changed) {
+        fleet->files = files;
+    }
+    return changed;
+}
+
+static struct fleet *find_locked(const char *key)
+{
+    struct fleet *fleet;
+
+    DL_FOREACH(fleets.list, fleet) {
+        if (strcmp(fleet->key, key) == 0) {
+            fleet->refs++;
+            return fleet;
+        }
+    }
+    return NULL;
+}
+
+static void unlist_locked(struct fleet *fleet)
+{
+    if (fleet->listed) {
+        DL_DELETE(fleets.list, fleet);
+        fleet->listed = false;
+    }
+}
+
+/* Its sessions go on; its idle links are closed, and it goes with the last
+   link that comes back. */
+static void retire(struct fleet *fleet)
+{
+    uint32_t count;
+    struct login **logins;
+
+    mutex_lock(&fleets.lock);
+    unlist_locked(fleet);
+    mutex_unlock(&fleets.lock);
+    logins = fleet_logins(fleet, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        login_retire(logins[i]);
+        login_release(logins[i]);
+    }
+    free(logins);
+}
+
+static struct fleet *find_or_make(const struct config *config,
+                                  const struct text *key, struct why *why)
+{
+    struct fleet *fleet, *made;
+
+    mutex_lock(&fleets.lock);
+    fleet = find_locked(text_string(key));
+    mutex_unlock(&fleets.lock);
+    if (fleet && outdated(fleet)) {
+        retire(fleet);
+        fleet_release(fleet);
+        fleet = NULL;
+    }
+    if (fleet) {
+        return fleet;
+    }
+    made = make_fleet(config, key, why);
+    if (!made) {
+        return NULL;
+    }
+    mutex_lock(&fleets.lock);
+    fleet = find_locked(text_string(key));
+    if (!fleet) {
+        DL_APPEND(fleets.list, made);
+        made->listed = true;
+    }
+    mutex_unlock(&fleets.lock);
+    if (fleet) {
+        free_fleet(made);
+        return fleet;
+    }
+    return made;
+}
+
+struct fleet *fleet_get(const struct config *config, struct why *why)
+{
+    struct fleet *fleet = NULL;
+    struct text key;
+
+    text_init_wiped(&key);
+    config_fleet_key(config, &key);
+    text_appendf(&key, "\nDSN=%s", config->dsn);
+    if (key.failed) {
+        why_memory(why);
+    } else {
+        fleet = find_or_make(config, &key, why);
+    }
+    text_free(&key);
+    return fleet;
+}
+
+struct fleet *fleet_retain(struct fleet *fleet)
+{
+    mutex_lock(&fleets.lock);
+    fleet->refs++;
+    mutex_unlock(&fleets.lock);
+    return fleet;
+}
+
+void fleet_release(struct fleet *fleet)
+{
+    bool last;
+
+    mutex_lock(&fleets.lock);
+    last = --fleet->refs == 0;
+    if (last) {
+        unlist_locked(fleet);
+    }
+    mutex_unlock(&fleets.lock);
+    if (last) {
+        free_fleet(fleet);
+    }
+}
+
+struct fleet **fleet_all(uint32_t *count)
+{
+    struct fleet *fleet, **all;
+    uint32_t n = 0;
+
+    mutex_lock(&fleets.lock);
+    DL_FOREACH(fleets.list, fleet) {
+        n++;
+    }
+    all = calloc(n + 1, sizeof *all);
+    *count = 0;
+    if (all) {
+        DL_FOREACH(fleets.list, fleet) {
+            fleet->refs++;
+            all[(*count)++] = fleet;
+        }
+    }
+    mutex_unlock(&fleets.lock);
+    return all;
+}

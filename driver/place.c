@@ -1,0 +1,482 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * THE ONE DOOR: every unit gets its link here, and only here route_choose()
+ * is asked (design §4).  A unit is decided under its login's lock, so that
+ * what the verdict saw is what is taken; it waits, if it must, in the login's
+ * queue, and is decided again after every event (rules §3.1) in the order of
+ * arrival.  Who orders, validates or learns waits like everybody else: the
+ * inner calls are made by helper threads (rules §4).
+ *
+ * Time (rules §3.3): PoolWait bounds waiting for busy links and for owners,
+ * ConnectTimeout and CheckTimeout bound what a helper does for the unit, the
+ * order's deadline bounds the whole.  A unit that can go elsewhere does so
+ * after PATIENCE_MS and leaves the helper to itself (promise 4).
+ */
+#include "autoconf.h"
+
+#include "place.h"
+#include "place_unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+enum { PATIENCE_MS = 500 };
+
+static struct pool *pool_at(const struct unit *unit, int i)
+{
+    return &unit->order->login->pools[i];
+}
+
+/* ---- what a unit has tried ------------------------------------------------ */
+
+static bool remember(struct unit *unit)
+{
+    uint32_t count = unit->order->login->fleet->count;
+
+    if (!unit->tried) {
+        unit->tried = calloc(count, 1);
+        unit->order->refusals = calloc(count, sizeof *unit->order->refusals);
+    }
+    return unit->tried && unit->order->refusals;
+}
+
+static void note_tried(struct unit *unit, uint32_t i, enum inner_fault fault,
+                       const struct link_error *error)
+{
+    if (!remember(unit)) {
+        unit->broke = true;
+        return;
+    }
+    unit->tried[i] = fault == INNER_FAULT_FULL ? ROUTE_TRIED_FULL
+                                               : ROUTE_TRIED_FAILED;
+    unit->order->refusals[i].fault = fault;
+    unit->order->refusals[i].error = *error;
+}
+
+/* The unit waits no more for what a helper does for it. */
+static void leave_order(struct unit *unit)
+{
+    if (unit->ordered >= 0) {
+        pool_abandon_locked(pool_at(unit, unit->ordered), unit);
+        unit->ordered = -1;
+        unit->validating = false;
+    }
+}
+
+/* A helper has begun to do something for the unit on instance i. */
+static void await(struct unit *unit, int i, uint64_t now, bool validating)
+{
+    unit->ordered = i;
+    unit->ordered_at = now;
+    unit->patient_until = now + PATIENCE_MS * NS_PER_MS;
+    unit->validating = validating;
+}
+
+/* ---- asking -------------------------------------------------------------- */
+
+/* Has helpers ask for what this key (NULL: the rest of the topology) needs. */
+static void learn(struct login *login, const struct route_key *key,
+                  uint64_t now)
+{
+    struct fleet *fleet = login->fleet;
+
+    for (uint32_t n = 0; n < fleet->count; n++) {
+        int i = topology_next(fleet, key, now);
+        if (i < 0) {
+            return;
+        }
+        if (!pool_learn_locked(&login->pools[i])) {
+            topology_asked(fleet, (uint32_t)i, false);
+        }
+        if (key) {
+            return;
+        }
+    }
+}
+
+static void look_up_owner(struct unit *unit, uint64_t now)
+{
+    struct place_order *order = unit->order;
+    struct topology_answer *owner = &order->owner;
+
+    unit->learning = false;
+    if (!order->key) {
+        owner->state = ROUTE_IS_UNKEYED;
+        return;
+    }
+    topology_find(order->login->fleet, order->key, owner);
+    if (owner->state == ROUTE_IS_UNKNOWN && owner->pending &&
+        now < unit->wait_until) {
+        learn(order->login, order->key, now);
+        topology_find(order->login->fleet, order->key, owner);
+        unit->learning =
+            owner->state == ROUTE_IS_UNKNOWN && owner->pending;
+    }
+}
+
+static struct route_request request_of(const struct unit *unit, uint64_t now)
+{
+    const struct place_order *order = unit->order;
+
+    return (struct route_request){
+        .mode = order->mode,
+        .balance = order->login->fleet->config.balance == CONFIG_RANDOM
+                       ? ROUTE_RANDOM
+                       : ROUTE_PROPORTIONAL,
+        .key = order->owner.state,
+        .write = order->write,
+        .learning = unit->learning,
+        .owners = order->owner.owners,
+        .owner_count = order->owner.count,
+        .tried = unit->tried,
+        .queueing = unit->wait_until > now,
+        .ordered = unit->ordered,
+        .now = now,
+        .seed = unit->begin ^ (uint64_t)(uintptr_t)unit,
+    };
+}
+
+/* ---- doing what the verdict says ------------------------------------------ */
+
+static void finish(struct unit *unit, struct link *link)
+{
+    struct login *login = unit->order->login;
+
+    unit->order->link = link;
+    unit->done = true;
+    fleet_count_served(login->fleet, link->pool->instance);
+    cond_signal(&unit->wake);
+}
+
+static void fail(struct unit *unit)
+{
+    unit->done = true;
+    cond_signal(&unit->wake);
+}
+
+/* False: there was nothing left to take; decide again. */
+static bool do_take(struct unit *unit, const struct verdict *v, uint64_t now)
+{
+    struct login *login = unit->order->login;
+    bool validate;
+    struct link *link = pool_take_locked(pool_at(unit, v->instance),
+                                         &validate);
+
+    if (!link) {
+        return false;
+    }
+    leave_order(unit);
+    if (v->also >= 0 && login->stock[v->also].opening == 0) {
+        pool_order_locked(pool_at(unit, v->also), NULL);
+    }
+    if (!validate) {
+        finish(unit, link);
+    } else if (pool_validate_locked(link, unit)) {
+        await(unit, v->instance, now, true);
+    }
+    return true;
+}
+
+static void do_open(struct unit *unit, const struct verdict *v, uint64_t now)
+{
+    leave_order(unit);
+    if (pool_order_locked(pool_at(unit, v->instance), unit)) {
+        await(unit, v->instance, now, false);
+    } else {
+        unit->broke = true;
+        fail(unit);
+    }
+}
+
+/* Decides one unit and does what the verdict says.  A unit that has what it
+   wants, or for which a helper validates a link, is left alone, unless
+   `impatient`: that took too long. */
+static void decide(struct unit *unit, bool impatient)
+{
+    struct login *login = unit->order->login;
+    uint64_t now = clock_ns();
+    bool again = !unit->done && (!unit->validating || impatient);
+
+    while (again) {
+        struct route_request request;
+        struct route_fleet fleet;
+        struct verdict v;
+
+        look_up_owner(unit, now);
+        request = request_of(unit, now);
+        fleet = login_route_locked(login);
+        v = route_choose(&request, &fleet);
+        again = false;
+        unit->ask_again = v.until ? v.until : UINT64_MAX;
+        switch (v.action) {
+        case ROUTE_TAKE:
+            unit->order->verdict = v;
+            again = !do_take(unit, &v, now);
+            break;
+        case ROUTE_OPEN:
+            unit->order->verdict = v;
+            do_open(unit, &v, now);
+            break;
+        case ROUTE_WAIT:
+            if (unit->ordered < 0) {
+                unit->order->verdict = v;
+            }
+            break;
+        case ROUTE_FAIL:
+            unit->order->verdict = v;
+            fail(unit);
+            break;
+        }
+    }
+}
+
+void place_serve_locked(struct login *login)
+{
+    struct unit *unit, *next;
+
+    mutex_assert_held(&login->lock);
+    DL_FOREACH_SAFE(login->units, unit, next) {
+        decide(unit, false);
+    }
+}
+
+/* ---- what helpers report --------------------------------------------------- */
+
+/* Would the decision, as things stand now, still allow this instance? */
+static bool acceptable(struct unit *unit, uint32_t i)
+{
+    struct route_fleet fleet = login_route_locked(unit->order->login);
+    struct route_request request;
+
+    look_up_owner(unit, clock_ns());
+    request = request_of(unit, clock_ns());
+    switch (route_refuse(&request, &fleet, i)) {
+    case ROUTE_REFUSED_NONE:
+    case ROUTE_REFUSED_FULL:
+    case ROUTE_REFUSED_DOWN:
+    case ROUTE_REFUSED_SLOW:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool unit_ready(struct unit *unit, struct link *link)
+{
+    unit->ordered = -1;
+    unit->validating = false;
+    if (unit->done || !acceptable(unit, link->pool->instance)) {
+        return false;
+    }
+    if (link->state != LINK_HELD) {
+        pool_set_state_locked(link, LINK_HELD);
+        link->sessions++;
+    }
+    finish(unit, link);
+    return true;
+}
+
+/* Does the unit wait for instance i and nothing else? */
+static bool waits_for(const struct unit *unit, uint32_t i)
+{
+    const struct verdict *v = &unit->order->verdict;
+
+    return unit->ordered == (int)i ||
+           (unit->ordered < 0 && v->action == ROUTE_WAIT &&
+            v->instance == (int)i);
+}
+
+/* A login or database that is refused is refused to all who wait there with
+   it (rules §3.3); nobody tries elsewhere, for accounts get locked that
+   way. */
+static void refuse_all(struct login *login, uint32_t i,
+                       enum inner_fault fault, const struct link_error *error)
+{
+    struct unit *unit;
+
+    DL_FOREACH(login->units, unit) {
+        if (!unit->done && waits_for(unit, i)) {
+            note_tried(unit, i, fault, error);
+            unit->refused_at = (int)i;
+            fail(unit);
+        }
+    }
+}
+
+static void unit_failed(struct unit *unit, uint32_t i, enum inner_fault fault,
+                        const struct link_error *error)
+{
+    struct login *login = unit->order->login;
+
+    unit->validating = false;
+    if (fault == INNER_FAULT_LOGIN || fault == INNER_FAULT_POOL) {
+        unit->ordered = (int)i;
+        refuse_all(login, i, fault, error);
+    } else if (fault != INNER_FAULT_LINK) {
+        note_tried(unit, i, fault, error);
+    }
+    unit->ordered = -1;
+    cond_signal(&unit->wake);
+}
+
+__attribute__((constructor)) static void hang_events(void)
+{
+    static const struct pool_events events = {
+        .ready = unit_ready,
+        .failed = unit_failed,
+    };
+    pool_set_events(&events);
+}
+
+/* ---- waiting ---------------------------------------------------------------- */
+
+static uint64_t order_limit(const struct unit *unit)
+{
+    const struct config_fleet *config = &unit->order->login->fleet->config;
+    uint32_t ms = unit->validating ? config->check_timeout
+                                   : config->connect_timeout;
+
+    return unit->ordered_at + ms * NS_PER_MS;
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When the unit must be looked at again at the latest. */
+static uint64_t next_look(const struct unit *unit, uint64_t now)
+{
+    uint64_t until = earliest(unit->hard, unit->ask_again);
+
+    if (unit->ordered >= 0) {
+        until = earliest(until, unit->patient_until);
+        until = earliest(until, order_limit(unit));
+    } else {
+        until = earliest(until, unit->wait_until);
+    }
+    if (unit->learning) {
+        until = earliest(until,
+                         topology_wake(unit->order->login->fleet, now));
+    }
+    return until;
+}
+
+/* What a helper does for the unit may take too long.  True: look for
+   something else, if there is anything. */
+static bool look_at_order(struct unit *unit, uint64_t now)
+{
+    struct fleet *fleet = unit->order->login->fleet;
+    uint32_t i = (uint32_t)unit->ordered;
+
+    if (now >= order_limit(unit)) {
+        struct link_error error;
+        place_late_error(unit, &error);
+        leave_order(unit);
+        note_tried(unit, i, fleet_failed(fleet, i, &error, true), &error);
+        unit->late_at = (int)i;
+        return true;
+    }
+    if (now < unit->patient_until) {
+        return false;
+    }
+    fleet_set_slow(fleet, i, true);
+    unit->patient_until = UINT64_MAX;
+    return unit->order->mode != ROUTE_STRICT;
+}
+
+static void wait_for_event(struct unit *unit)
+{
+    struct login *login = unit->order->login;
+    uint64_t now = clock_ns();
+    bool timely = cond_wait(&unit->wake, &login->lock,
+                            next_look(unit, now));
+
+    now = clock_ns();
+    if (unit->done || timely) {
+        decide(unit, false);
+        return;
+    }
+    decide(unit, unit->ordered >= 0 && look_at_order(unit, now));
+    if (unit->done || now < earliest(unit->hard, unit->wait_until)) {
+        return;
+    }
+    if (now >= unit->hard || unit->ordered < 0) {
+        leave_order(unit);
+        unit->expired = true;
+        fail(unit);
+    }
+}
+
+bool place_unit(struct place_order *order)
+{
+    struct login *login = order->login;
+    const struct config_fleet *config = &login->fleet->config;
+    struct unit unit = {
+        .order = order, .ordered = -1, .late_at = -1, .refused_at = -1,
+        .begin = clock_ns(),
+    };
+
+    cond_init(&unit.wake);
+    unit.wait_until = unit.begin + order->pool_wait_ms * NS_PER_MS;
+    unit.hard = order->deadline != UINT64_MAX
+                    ? order->deadline
+                    : unit.wait_until + config->connect_timeout * NS_PER_MS;
+    unit.wait_until = earliest(unit.wait_until, unit.hard);
+    mutex_lock(&login->lock);
+    DL_APPEND(login->units, &unit);
+    place_serve_locked(login);
+    if (!unit.done && order->pool_wait_ms == 0 && unit.ordered < 0) {
+        unit.expired = true;
+        unit.done = true;
+    }
+    while (!unit.done) {
+        wait_for_event(&unit);
+    }
+    leave_order(&unit);
+    DL_DELETE(login->units, &unit);
+    if (order->key && order->link) {
+        learn(login, NULL, clock_ns());
+    }
+    place_serve_locked(login);
+    mutex_unlock(&login->lock);
+    order->waited = clock_ns() - unit.begin;
+    if (!order->link) {
+        place_explain_failure(&unit);
+    }
+    cond_destroy(&unit.wake);
+    free(unit.tried);
+    return order->link != NULL;
+}
+
+void place_done(struct place_order *order)
+{
+    free(order->refusals);
+    order->refusals = NULL;
+}
+
+struct verdict place_explain(struct place_order *order,
+                             enum route_refusal *refusals)
+{
+    struct login *login = order->login;
+    struct unit unit = { .order = order, .ordered = -1,
+                         .begin = clock_ns() };
+    struct route_request request;
+    struct route_fleet fleet;
+
+    mutex_lock(&login->lock);
+    look_up_owner(&unit, unit.begin); /* wait_until is 0: asks nobody */
+    unit.wait_until = unit.begin + 1; /* as if it would wait */
+    request = request_of(&unit, unit.begin);
+    fleet = login_route_locked(login);
+    order->verdict = route_choose(&request, &fleet);
+    for (uint32_t i = 0; i < fleet.count; i++) {
+        refusals[i] = route_refuse(&request, &fleet, i);
+    }
+    mutex_unlock(&login->lock);
+    return order->verdict;
+}

@@ -1,0 +1,192 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What is said of a placement: the verdict in one line, and the sentences of
+ * an error (promise 6): which key, whose it is, what was tried, how long.
+ * Record 1 fits the 512 characters of unixODBC 2.3.11 (rules §11.7), so the
+ * instances' own reasons go into records of their own.
+ */
+#include "autoconf.h"
+
+#include "place_unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *instance_name(const struct place_order *order, int i)
+{
+    const struct fleet *fleet = order->login->fleet;
+
+    return i >= 0 && (uint32_t)i < fleet->count
+               ? fleet->instances[i].name
+               : "none";
+}
+
+/* "key 1500 (owner n2)", "no key". */
+static void say_key(const struct place_order *order, struct text *out)
+{
+    const struct topology_answer *owner = &order->owner;
+    char key[ROUTE_KEY_PRINT];
+
+    if (!order->key) {
+        text_append(out, "no key");
+        return;
+    }
+    text_appendf(out, "key %s (owner ",
+                 route_key_print(order->key, key, sizeof key));
+    if (owner->state != ROUTE_IS_OWNED || owner->count == 0) {
+        text_append(out, "unknown)");
+        return;
+    }
+    for (uint32_t i = 0; i < owner->count && i < 3; i++) {
+        text_appendf(out, "%s%s", i ? ", " : "",
+                     instance_name(order, (int)owner->owners[i]));
+    }
+    text_append(out, owner->count > 3 ? ", ...)" : ")");
+}
+
+void place_say(const struct place_order *order, struct text *out)
+{
+    static const char *const actions[] = { "taken", "opened", "waiting",
+                                           "failed" };
+    const struct verdict *v = &order->verdict;
+
+    text_appendf(out, "%s: ", instance_name(order, v->instance));
+    say_key(order, out);
+    text_appendf(out, ", %s: %s", actions[v->action],
+                 route_reason_text(v->reason));
+}
+
+void place_late_error(const struct unit *unit, struct link_error *error)
+{
+    const struct config_fleet *config = &unit->order->login->fleet->config;
+
+    memset(error, 0, sizeof *error);
+    memcpy(error->state, "HYT01", 6);
+    if (unit->validating) {
+        snprintf(error->text, sizeof error->text,
+                 "did not answer within CheckTimeout=%u ms",
+                 config->check_timeout);
+    } else {
+        snprintf(error->text, sizeof error->text,
+                 "did not answer within ConnectTimeout=%u ms",
+                 config->connect_timeout);
+    }
+}
+
+static void say_state(const struct place_order *order, uint32_t i,
+                      const struct fleet_instance_view *view,
+                      struct text *out)
+{
+    struct login *login = order->login;
+    struct route_stock stock;
+
+    mutex_lock(&login->lock);
+    stock = login->stock[i];
+    mutex_unlock(&login->lock);
+    text_appendf(out, "links %u idle, %u held, %u opening, room for %u",
+                 stock.idle, stock.held, stock.opening, stock.room);
+    if (view->role == ROUTE_STANDBY) {
+        text_append(out, "; a standby, which cannot write");
+    }
+    if (view->health == ROUTE_DOWN) {
+        uint64_t now = clock_ns();
+        text_appendf(out, "; down for %u ms",
+                     (unsigned)((now - view->since) / NS_PER_MS));
+        if (view->retry_at > now) {
+            text_appendf(out, ", tried again in %u ms",
+                         (unsigned)((view->retry_at - now) / NS_PER_MS));
+        }
+        text_appendf(out, ": %s", view->error.text);
+    }
+}
+
+void place_say_refusal(const struct place_order *order, uint32_t i,
+                       struct text *out)
+{
+    struct fleet *fleet = order->login->fleet;
+    struct fleet_instance_view view;
+
+    fleet_view(fleet, i, &view);
+    text_appendf(out, "%s: ", view.name);
+    if (order->owner.state == ROUTE_IS_OWNED && order->mode == ROUTE_STRICT) {
+        bool owner = false;
+        for (uint32_t k = 0; k < order->owner.count; k++) {
+            owner |= order->owner.owners[k] == view.group;
+        }
+        if (!owner) {
+            text_append(out, "not the owner");
+            return;
+        }
+    }
+    if (order->refusals && order->refusals[i].error.state[0]) {
+        text_appendf(out, "[%s] %s", order->refusals[i].error.state,
+                     order->refusals[i].error.text);
+    } else {
+        say_state(order, i, &view, out);
+    }
+}
+
+/* Which of the sentences of design §5.4 it is. */
+static enum why_code failure_code(const struct unit *unit)
+{
+    const struct place_order *order = unit->order;
+
+    if (unit->broke) {
+        return WHY_MEMORY;
+    }
+    if (unit->refused_at >= 0) {
+        return order->refusals &&
+                       order->refusals[unit->refused_at].fault ==
+                           INNER_FAULT_LOGIN
+                   ? WHY_LOGIN
+                   : WHY_REFUSED;
+    }
+    if (order->owner.bad_key) {
+        return WHY_KEY;
+    }
+    if (order->verdict.reason == ROUTE_NO_OWNER) {
+        return WHY_NO_OWNER;
+    }
+    if (unit->expired && unit->late_at < 0) {
+        return order->verdict.action == ROUTE_OPEN ? WHY_OPEN_LATE
+                                                   : WHY_WAIT_LATE;
+    }
+    return unit->late_at >= 0 ? WHY_OPEN_LATE : WHY_REFUSED;
+}
+
+void place_explain_failure(struct unit *unit)
+{
+    static const char *const modes[] = { "hint", "prefer", "strict" };
+    struct place_order *order = unit->order;
+    enum why_code code = failure_code(unit);
+    struct text text;
+
+    text_init(&text);
+    if (code == WHY_MEMORY) {
+        why_set(&order->why, code,
+                "no memory or no helper thread to open a link");
+    } else if (code == WHY_KEY) {
+        order->why = order->owner.why;
+        order->why.code = code;
+    } else {
+        say_key(order, &text);
+        text_append(&text, code == WHY_WAIT_LATE
+                               ? ": no link became free within PoolWait"
+                           : code == WHY_OPEN_LATE
+                               ? ": no link was open in time"
+                           : code == WHY_NO_OWNER ? ": no link"
+                           : code == WHY_LOGIN    ? ": the login is refused"
+                                                  : ": no link can be had");
+        text_appendf(&text, "; %s (AffinityMode=%s, %s unit, waited %u ms)",
+                     route_reason_text(order->verdict.reason),
+                     modes[order->mode], order->write ? "write" : "read",
+                     (unsigned)(order->waited / NS_PER_MS));
+        if (order->key && order->owner.why.text[0]) {
+            text_appendf(&text, "; %s", order->owner.why.text);
+        }
+        why_set(&order->why, code, "%s", text_string(&text));
+    }
+    text_free(&text);
+}

@@ -1,0 +1,42 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A unit while it is being placed: on the stack of place_unit(), in the queue
+ * of its login.  What place.c and place_say.c share, and nobody else needs.
+ */
+#ifndef PLACE_UNIT_H
+#define PLACE_UNIT_H
+
+#include "place.h"
+
+/* Guarded by the login's lock. */
+struct unit {
+    struct place_order *order;
+    struct cond wake;
+    bool done;      /* it has its link, or has failed */
+    bool expired;   /* failed for want of time */
+    bool broke;     /* failed for want of memory or helper threads */
+    bool learning;  /* its owner is being asked for */
+
+    int ordered;    /* a helper opens or validates a link for it here */
+    bool validating;
+    uint64_t ordered_at;
+    uint64_t patient_until; /* then it looks for something else */
+
+    uint8_t *tried; /* per instance: enum route_tried; NULL = none */
+    int late_at;    /* the latest instance that did not answer in time */
+    int refused_at; /* the instance that refused the login */
+
+    uint64_t begin, wait_until, hard; /* ns; PoolWait's and the whole's end */
+    uint64_t ask_again;               /* the verdict's wish; UINT64_MAX = none */
+    struct unit *prev, *next;
+};
+
+/* What is said of an order that did not end in time. */
+void place_late_error(const struct unit *unit, struct link_error *error);
+
+/* Fills order->why: which key, which owner, what was tried, how long. */
+void place_explain_failure(struct unit *unit);
+
+#endif

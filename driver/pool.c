@@ -1,0 +1,278 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The states of links, and what moves a link from one to another on an
+ * application's or waiting unit's behalf.  What helper threads do to it is in
+ * pool_job.c, logins are in pool_login.c.
+ */
+#include "autoconf.h"
+
+#include "pool.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include <utlist.h>
+
+static void count_stock(struct pool *pool)
+{
+    struct login *login = pool->login;
+    struct route_stock *s = &login->stock[pool->instance];
+    uint32_t max = login->fleet->instances[pool->instance].pool_max;
+    uint32_t used;
+
+    s->idle = pool->count[LINK_IDLE];
+    s->held = pool->count[LINK_HELD] + pool->count[LINK_LEARNING];
+    s->opening = pool->count[LINK_OPENING];
+    s->reset = pool->count[LINK_RESET];
+    used = s->idle + s->held + s->opening + s->reset;
+    s->room = used < max ? max - used : 0;
+}
+
+/* Is a link of this state one of login->total? */
+static bool counts(enum link_state state)
+{
+    return state != LINK_CLOSING && state != LINK_STATES;
+}
+
+void pool_set_state_locked(struct link *link, enum link_state state)
+{
+    struct pool *pool = link->pool;
+    struct login *login = pool->login;
+
+    mutex_assert_held(&login->lock);
+    if (link->state != LINK_STATES) {
+        DL_DELETE(pool->links[link->state], link);
+        pool->count[link->state]--;
+    }
+    login->total -= counts(link->state);
+    login->total_idle -= link->state == LINK_IDLE;
+    link->state = state;
+    link->since = clock_ns();
+    login->total += counts(state);
+    login->total_idle += state == LINK_IDLE;
+    if (state != LINK_STATES) {
+        DL_PREPEND(pool->links[state], link);
+        pool->count[state]++;
+    }
+    if (state == LINK_RESET) {
+        login->stock[pool->instance].reset_since = link->since;
+    }
+    count_stock(pool);
+}
+
+void pool_drop_locked(struct link *link)
+{
+    pool_set_state_locked(link, LINK_STATES);
+}
+
+static struct link *make_link(struct pool *pool)
+{
+    struct link *link = calloc(1, sizeof *link);
+
+    if (link) {
+        link->pool = pool;
+        link->state = LINK_STATES;
+        link->inner = pool->login->fleet->instances[pool->instance].inner;
+        link->hdbc = SQL_NULL_HDBC;
+        login_retain(pool->login);
+    }
+    return link;
+}
+
+struct route_fleet login_route_locked(const struct login *login)
+{
+    uint32_t most = login->fleet->config.pool_max_total;
+
+    return (struct route_fleet){
+        .count = login->fleet->count,
+        .members = login->fleet->members,
+        .stock = login->stock,
+        .total_full = most && login->total >= most,
+        .total_idle = login->total_idle,
+    };
+}
+
+void pool_close_locked(struct link *link)
+{
+    pool_set_state_locked(link, LINK_CLOSING);
+    /* Without a helper (the process is at exit) the link stays as it is: the
+       instance learns of it when the process ends. */
+    pool_submit_locked(link, POOL_CLOSE);
+}
+
+/* Past its lifetime, its number of sessions, or idle for too long? */
+static bool worn(const struct link *link, uint64_t now)
+{
+    const struct login *login = link->pool->login;
+    const struct config_fleet *config = &login->fleet->config;
+
+    if (login->retired || (link->retires && now >= link->retires) ||
+        (config->pool_max_reuse && link->sessions >= config->pool_max_reuse)) {
+        return true;
+    }
+    return link->state == LINK_IDLE && config->pool_idle &&
+           now - link->since >= config->pool_idle * NS_PER_MS;
+}
+
+/* The least recently used idle links stand last: close those that are worn,
+   a few at a time, so that no hand-out pays for many. */
+static void close_worn(struct pool *pool, uint64_t now)
+{
+    for (int i = 0; i < 2 && pool->links[LINK_IDLE]; i++) {
+        struct link *last = pool->links[LINK_IDLE]->prev;
+        if (!worn(last, now)) {
+            return;
+        }
+        pool_close_locked(last);
+    }
+}
+
+struct link *pool_take_locked(struct pool *pool, bool *validate)
+{
+    const struct fleet *fleet = pool->login->fleet;
+    uint64_t now = clock_ns();
+    struct link *link;
+
+    while ((link = pool->links[LINK_IDLE]) && worn(link, now)) {
+        pool_close_locked(link);
+    }
+    if (!link) {
+        return NULL;
+    }
+    pool_set_state_locked(link, LINK_HELD);
+    link->sessions++;
+    close_worn(pool, now);
+    *validate =
+        now - link->answered >= fleet->config.pool_trust * NS_PER_MS ||
+        link->answered <=
+            atomic_load(&fleet->instances[pool->instance].suspect_at);
+    return link;
+}
+
+void pool_put_back_locked(struct link *link)
+{
+    assert(link->state == LINK_HELD);
+    link->unit = NULL;
+    link->sessions--;
+    pool_set_state_locked(link, LINK_IDLE);
+}
+
+/* At PoolMaxTotal: makes room by closing the idle link that was used longest
+   ago, of another instance (rules §3.2). */
+static bool make_room_locked(struct pool *pool)
+{
+    struct login *login = pool->login;
+    uint32_t most = login->fleet->config.pool_max_total;
+    struct link *oldest = NULL;
+
+    if (!most || login->total < most) {
+        return true;
+    }
+    for (uint32_t i = 0; i < login->fleet->count; i++) {
+        struct link *head = login->pools[i].links[LINK_IDLE];
+        if (i != pool->instance && head &&
+            (!oldest || head->prev->since < oldest->since)) {
+            oldest = head->prev;
+        }
+    }
+    if (oldest) {
+        pool_close_locked(oldest);
+    }
+    return oldest != NULL;
+}
+
+static bool order_locked(struct pool *pool, struct unit *unit,
+                         enum pool_job job)
+{
+    struct link *link;
+
+    if (pool->login->stock[pool->instance].room == 0 ||
+        !make_room_locked(pool)) {
+        return false;
+    }
+    link = make_link(pool);
+    if (!link) {
+        return false;
+    }
+    link->unit = unit;
+    pool_set_state_locked(link, LINK_OPENING);
+    if (!pool_submit_locked(link, job)) {
+        /* the caller holds a reference to the login, so that this one is
+           never the last */
+        pool_drop_locked(link);
+        login_release(pool->login);
+        free(link);
+        return false;
+    }
+    return true;
+}
+
+bool pool_order_locked(struct pool *pool, struct unit *unit)
+{
+    return order_locked(pool, unit, POOL_OPEN);
+}
+
+bool pool_learn_locked(struct pool *pool)
+{
+    struct link *link = pool->links[LINK_IDLE];
+
+    if (!link) {
+        return order_locked(pool, NULL, POOL_OPEN_AND_LEARN);
+    }
+    pool_set_state_locked(link, LINK_LEARNING);
+    if (!pool_submit_locked(link, POOL_LEARN)) {
+        pool_close_locked(link);
+        return false;
+    }
+    return true;
+}
+
+bool pool_validate_locked(struct link *link, struct unit *unit)
+{
+    link->unit = unit;
+    if (!pool_submit_locked(link, POOL_VALIDATE)) {
+        link->unit = NULL;
+        pool_close_locked(link);
+        return false;
+    }
+    return true;
+}
+
+void pool_abandon_locked(struct pool *pool, const struct unit *unit)
+{
+    struct link *link;
+
+    DL_FOREACH(pool->links[LINK_OPENING], link) {
+        if (link->unit == unit) {
+            link->unit = NULL;
+        }
+    }
+    DL_FOREACH(pool->links[LINK_HELD], link) {
+        if (link->unit == unit) {
+            link->unit = NULL;
+        }
+    }
+}
+
+void pool_give(struct link *link, bool dead)
+{
+    struct login *login = link->pool->login;
+
+    mutex_lock(&login->lock);
+    link->unit = NULL;
+    if (dead || link->spoilt || worn(link, clock_ns())) {
+        pool_close_locked(link);
+    } else if (!link->touched && !link->children) {
+        pool_set_state_locked(link, LINK_IDLE);
+        close_worn(link->pool, clock_ns());
+    } else {
+        pool_set_state_locked(link, LINK_RESET);
+        if (!pool_submit_locked(link, POOL_RESET)) {
+            pool_close_locked(link);
+        }
+    }
+    login->serve(login);
+    mutex_unlock(&login->lock);
+}

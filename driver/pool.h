@@ -1,0 +1,158 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Pools: the links of one login to one instance, and the login that binds the
+ * pools of a fleet together: its credentials, its limits, and the units that
+ * wait (place.h).  A login is part of a pool's identity (promise 3): all that
+ * is handed down, the ODBC version, and narrow or wide.
+ *
+ *            order                 opened for a unit
+ *   (none) ────────→ OPENING ───────────────────────→ HELD ──┐ give
+ *                       │ nobody waits any more              ↓
+ *                       └──────→ IDLE ←──────────────────── RESET
+ *                        take ↑│  ↑ learnt                   │ not clean,
+ *                             │└→ LEARNING                   ↓ dead, old
+ *                           (HELD)              any ──────→ CLOSING → (gone)
+ *
+ * A state is a list, a count the length of a list, and
+ * pool_set_state_locked() the only writer.
+ *
+ * Locks: login->lock (LOCK_LOGIN) guards everything here that is not marked
+ * otherwise, and is never held while the inner driver is called (promise 8).
+ */
+#ifndef POOL_H
+#define POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "fleet.h"
+#include "link.h"
+#include "lock.h"
+#include "route.h"
+
+struct unit;
+
+struct pool {
+    struct login *login;
+    uint32_t instance;
+    struct link *links[LINK_STATES]; /* IDLE: the most recently used first */
+    uint32_t count[LINK_STATES];     /* their lengths */
+    const char *settings; /* secret: SQL that ends a reset; set by the first
+                             open, fixed afterwards; NULL = not known yet */
+    uint64_t opened, failed, reset; /* since the start, for SHOW AFFINITY */
+};
+
+struct login {
+    struct fleet *fleet;    /* retained */
+    SQLINTEGER odbc_version;
+    bool wide;
+    const char *key;        /* secret: identity; fixed */
+    const char *passed;     /* secret: the keywords handed down; fixed */
+
+    struct mutex lock;
+    struct pool *pools;     /* one per instance */
+    struct route_stock *stock;
+    uint32_t total;         /* links in any state but CLOSING */
+    uint32_t total_idle;
+    struct unit *units;     /* waiting, first come first (place.c) */
+    bool retired;           /* its fleet is out of date: keep no link */
+    void (*serve)(struct login *login); /* place.c: somebody may go on */
+
+    uint32_t refs;          /* guarded by fleet->lock */
+    struct login *prev, *next;
+};
+
+/* The login of this session, made at first use; the caller gets a reference.
+   serve is called with lock held after whatever may let a waiting unit go on
+   (rules §3.1).  NULL: out of memory.  Locks: takes fleet->lock. */
+struct login *login_get(struct fleet *fleet, const struct config *config,
+                        SQLINTEGER odbc_version, bool wide,
+                        void (*serve)(struct login *login));
+struct login *login_retain(struct login *login);
+void login_release(struct login *login); /* no lock may be held */
+
+/* The keywords handed down, as config_read_*() found them, into *passed,
+   which the caller frees (it wipes).  False: out of memory.  No locks. */
+bool login_passed(const struct login *login, struct connstr *passed);
+
+/* Closes what is idle and from now on every link that comes back.
+   Locks: takes login->lock. */
+void login_retire(struct login *login);
+
+/* What the decision sees of this login.  Locks: holds login->lock. */
+struct route_fleet login_route_locked(const struct login *login);
+
+/* Takes an idle link of that pool for a unit: the most recently used that is
+   neither past its lifetime, idle time nor reuse (those are closed); it is
+   HELD then.  NULL: there was none left.  *validate: it must be validated
+   before use, since it has not answered for PoolTrust or its instance is
+   suspect.  Locks: holds login->lock. */
+struct link *pool_take_locked(struct pool *pool, bool *validate);
+
+/* Orders a new link, for `unit` or (NULL) for whoever comes.  At PoolMaxTotal
+   the least recently used idle link of another instance is closed for it
+   (rules §3.2).  False: no room, no memory, or no helper thread can be had.
+   What becomes of it: see struct pool_events.  Locks: holds login->lock. */
+bool pool_order_locked(struct pool *pool, struct unit *unit);
+
+/* Has a helper validate a HELD link for `unit`.  False: no helper thread can
+   be had; the link is being closed.  Locks: holds login->lock. */
+bool pool_validate_locked(struct link *link, struct unit *unit);
+
+/* Takes an idle link, or orders a new one, and has a helper ask its instance
+   for what the fleet's topology needs: ends in topology_ask() or
+   topology_asked(false).  False: not possible now, nobody was told.
+   Locks: holds login->lock. */
+bool pool_learn_locked(struct pool *pool);
+
+/* A session gives its link back: reset by a helper, or idle at once if it was
+   never used, or closed.  dead: the inner driver says so.
+   Locks: takes login->lock; never waits. */
+void pool_give(struct link *link, bool dead);
+
+/* Puts a HELD link that nobody used back among the idle ones. */
+void pool_put_back_locked(struct link *link);
+
+/* Has an idle link closed by a helper. */
+void pool_close_locked(struct link *link);
+
+/* ---- what becomes of orders and validations ------------------------------
+
+   Set by place.c; both are called on a helper thread with login->lock held,
+   for the unit given with the order unless it has been taken off since
+   (pool_abandon_locked()). */
+struct pool_events {
+    /* The link is open or validated: true = the unit has it now, HELD. */
+    bool (*ready)(struct unit *unit, struct link *link);
+    /* It could not be had; fault and error say why. */
+    void (*failed)(struct unit *unit, uint32_t instance,
+                   enum inner_fault fault, const struct link_error *error);
+};
+void pool_set_events(const struct pool_events *events);
+
+/* The unit waits no more for what was ordered or is being validated for it:
+   the link becomes idle when it is ready.  Locks: holds login->lock. */
+void pool_abandon_locked(struct pool *pool, const struct unit *unit);
+
+/* ---- between pool.c and pool_job.c ---------------------------------------- */
+
+/* The only writer of a link's state; unlinks, sets, links, counts.
+   Locks: holds login->lock. */
+void pool_set_state_locked(struct link *link, enum link_state state);
+
+/* Takes a link out of its pool for good; the caller frees it, and releases
+   the login without the lock.  Locks: holds login->lock. */
+void pool_drop_locked(struct link *link);
+
+/* Has a helper run one of pool_job.c's jobs on the link.  False: none can be
+   had.  Locks: holds login->lock. */
+enum pool_job {
+    POOL_OPEN, POOL_OPEN_AND_LEARN, POOL_LEARN, POOL_VALIDATE, POOL_RESET,
+    POOL_CLOSE
+};
+bool pool_submit_locked(struct link *link, enum pool_job job);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What helper threads do to links: open, ask, validate, reset, close.  Each
+ * job works on its link without a lock, since the link's state keeps everyone
+ * else away from it, then takes the login's lock to say what became of it.
+ */
+#include "autoconf.h"
+
+#include "pool.h"
+#include "pool_exit.h"
+#include "secret.h"
+#include "topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct pool_events *events;
+
+void pool_set_events(const struct pool_events *e)
+{
+    events = e;
+}
+
+static struct login *login_of(const struct link *link)
+{
+    return link->pool->login;
+}
+
+static struct fleet *fleet_of(const struct link *link)
+{
+    return link->pool->login->fleet;
+}
+
+/* A link is gone or was never open: takes it out of the pool, lets the next
+   unit have its room, and frees it. */
+static void drop(struct link *link)
+{
+    struct login *login = login_of(link);
+
+    mutex_lock(&login->lock);
+    pool_drop_locked(link);
+    login->serve(login);
+    mutex_unlock(&login->lock);
+    free(link);
+    login_release(login);
+}
+
+/* The link is ready: for the unit it was meant for, else for anybody. */
+static void settle(struct link *link)
+{
+    struct login *login = login_of(link);
+    struct unit *unit;
+
+    mutex_lock(&login->lock);
+    link->answered = clock_ns();
+    unit = link->unit;
+    link->unit = NULL;
+    if (login->retired) {
+        pool_close_locked(link);
+    } else if (!unit || !events->ready(unit, link)) {
+        pool_set_state_locked(link, LINK_IDLE);
+    }
+    login->serve(login);
+    mutex_unlock(&login->lock);
+}
+
+/* What a link says about its instance changes groups and owners; then the
+   units of every login of the fleet may go on. */
+static void tell_all(struct fleet *fleet)
+{
+    uint32_t count;
+    struct login **logins = fleet_logins(fleet, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        mutex_lock(&logins[i]->lock);
+        logins[i]->serve(logins[i]);
+        mutex_unlock(&logins[i]->lock);
+        login_release(logins[i]);
+    }
+    free(logins);
+}
+
+static void heard(struct link *link)
+{
+    struct fleet *fleet = fleet_of(link);
+
+    fleet_set_slow(fleet, link->pool->instance, false);
+    if (fleet_heard(fleet, link->pool->instance, &link->who)) {
+        topology_regroup(fleet);
+        tell_all(fleet);
+    }
+}
+
+/* ---- open ---------------------------------------------------------------- */
+
+/* Before a lifetime's end by up to 2.5 %, so that links opened together do
+   not end together. */
+static uint64_t lifetime_end(const struct fleet *fleet, uint64_t now)
+{
+    uint64_t life = fleet->config.pool_lifetime * NS_PER_MS;
+
+    return life ? now + life - now / 1000 % (life / 40 + 1) : 0;
+}
+
+static bool compose(struct link *link, struct text *string,
+                    struct text *settings, struct why *why)
+{
+    const struct inner_kind *kind = link->inner->kind;
+    struct connstr passed;
+    struct inner_target target;
+    bool ok;
+
+    if (!login_passed(login_of(link), &passed)) {
+        why_memory(why);
+        return false;
+    }
+    target = fleet_target(fleet_of(link), link->pool->instance, &passed);
+    ok = kind->compose(&target, login_of(link)->wide, string, why) &&
+         kind->settings(&target, settings, why);
+    connstr_free(&passed);
+    return ok;
+}
+
+/* The pool keeps the settings of its first link: they come from the login and
+   the instance's DSN, so that all its links have the same. */
+static void keep_settings(struct pool *pool, const struct text *settings)
+{
+    mutex_lock(&pool->login->lock);
+    if (!pool->settings) {
+        pool->settings = secret_dup(text_string(settings), settings->length);
+    }
+    mutex_unlock(&pool->login->lock);
+}
+
+static bool open_link(struct link *link, struct link_error *error)
+{
+    struct login *login = login_of(link);
+    struct text string, settings;
+    struct why why = { 0 };
+    bool ok;
+
+    text_init_wiped(&string);
+    text_init_wiped(&settings);
+    ok = compose(link, &string, &settings, &why);
+    if (ok) {
+        struct link_order order = {
+            .inner = link->inner,
+            .string = text_string(&string),
+            .wide = login->wide,
+            .odbc_version = login->odbc_version,
+            .timeout_ms = login->fleet->config.connect_timeout,
+        };
+        keep_settings(link->pool, &settings);
+        ok = link_open(link, &order, error);
+    } else {
+        memset(error, 0, sizeof *error);
+        memcpy(error->state, "HY000", 6);
+        memcpy(error->text, why.text, sizeof why.text);
+    }
+    text_free(&string);
+    text_free(&settings);
+    return ok;
+}
+
+static void open_failed(struct link *link, const struct link_error *error)
+{
+    struct login *login = login_of(link);
+    struct fleet *fleet = fleet_of(link);
+    uint32_t i = link->pool->instance;
+    enum inner_fault fault = fleet_failed(fleet, i, error, false);
+
+    fleet_set_slow(fleet, i, false);
+    mutex_lock(&login->lock);
+    link->pool->failed++;
+    if (link->unit) {
+        events->failed(link->unit, i, fault, error);
+        link->unit = NULL;
+    }
+    mutex_unlock(&login->lock);
+    drop(link);
+    tell_all(fleet);
+}
+
+/* True: open, and its instance has been heard. */
+static bool open_job(struct link *link)
+{
+    struct login *login = login_of(link);
+    struct link_error error;
+    bool ok = open_link(link, &error);
+
+    if (!ok) {
+        open_failed(link, &error);
+        return false;
+    }
+    pool_close_at_exit();
+    mutex_lock(&login->lock);
+    link->opened = link->answered = clock_ns();
+    link->retires = lifetime_end(login->fleet, link->opened);
+    link->pool->opened++;
+    mutex_unlock(&login->lock);
+    heard(link);
+    return true;
+}
+
+static void close_job(struct link *link)
+{
+    if (link->hdbc) {
+        link_close(link);
+    } else {
+        link_forget(link);
+    }
+    drop(link);
+}
+
+/* ---- ask ----------------------------------------------------------------- */
+
+static void learn_job(struct link *link)
+{
+    struct fleet *fleet = fleet_of(link);
+    struct link_error error;
+    uint32_t i = link->pool->instance;
+
+    if (topology_ask(fleet, i, link, &error) && !link_dead(link)) {
+        settle(link);
+    } else {
+        if (link_dead(link)) {
+            fleet_suspect(fleet, i);
+        }
+        close_job(link);
+    }
+}
+
+/* ---- what the keeper runs -------------------------------------------------
+   Each keeps the fleet for as long as it works, since its last link may go
+   under its hands. */
+
+static void run_open(struct job *job)
+{
+    struct link *link = (struct link *)job;
+    struct fleet *fleet = fleet_retain(fleet_of(link));
+
+    if (open_job(link)) {
+        settle(link);
+    }
+    fleet_release(fleet);
+}
+
+static void run_open_and_learn(struct job *job)
+{
+    struct link *link = (struct link *)job;
+    struct login *login = login_of(link);
+    struct fleet *fleet = fleet_retain(login->fleet);
+    uint32_t i = link->pool->instance;
+
+    if (open_job(link)) {
+        mutex_lock(&login->lock);
+        pool_set_state_locked(link, LINK_LEARNING);
+        mutex_unlock(&login->lock);
+        learn_job(link);
+    } else {
+        topology_asked(fleet, i, false);
+    }
+    tell_all(fleet);
+    fleet_release(fleet);
+}
+
+static void run_learn(struct job *job)
+{
+    struct link *link = (struct link *)job;
+    struct fleet *fleet = fleet_retain(fleet_of(link));
+
+    learn_job(link);
+    tell_all(fleet);
+    fleet_release(fleet);
+}
+
+static void run_validate(struct job *job)
+{
+    struct link *link = (struct link *)job;
+    struct login *login = login_of(link);
+    struct fleet *fleet = fleet_retain(login->fleet);
+    uint32_t i = link->pool->instance;
+    struct link_error error;
+
+    if (link_validate(link, &error)) {
+        heard(link);
+        settle(link);
+    } else {
+        fleet_suspect(fleet, i);
+        fleet_set_slow(fleet, i, false);
+        mutex_lock(&login->lock);
+        if (link->unit) {
+            events->failed(link->unit, i, INNER_FAULT_LINK, &error);
+            link->unit = NULL;
+        }
+        pool_set_state_locked(link, LINK_CLOSING);
+        mutex_unlock(&login->lock);
+        close_job(link);
+    }
+    fleet_release(fleet);
+}
+
+static void run_reset(struct job *job)
+{
+    struct link *link = (struct link *)job;
+    struct login *login = login_of(link);
+    struct fleet *fleet = fleet_retain(login->fleet);
+    struct link_error error;
+    const char *settings;
+
+    mutex_lock(&login->lock);
+    settings = link->pool->settings;
+    mutex_unlock(&login->lock);
+    if (settings && link_reset(link, settings, &error)) {
+        fleet_set_slow(fleet, link->pool->instance, false);
+        mutex_lock(&login->lock);
+        link->pool->reset++;
+        mutex_unlock(&login->lock);
+        settle(link);
+    } else {
+        if (link_dead(link)) {
+            fleet_suspect(fleet, link->pool->instance);
+        }
+        mutex_lock(&login->lock);
+        pool_set_state_locked(link, LINK_CLOSING);
+        mutex_unlock(&login->lock);
+        close_job(link);
+    }
+    fleet_release(fleet);
+}
+
+static void run_close(struct job *job)
+{
+    struct link *link = (struct link *)job;
+    struct fleet *fleet = fleet_retain(fleet_of(link));
+
+    close_job(link);
+    fleet_release(fleet);
+}
+
+bool pool_submit_locked(struct link *link, enum pool_job job)
+{
+    static void (*const run[])(struct job *job) = {
+        [POOL_OPEN] = run_open,
+        [POOL_OPEN_AND_LEARN] = run_open_and_learn,
+        [POOL_LEARN] = run_learn,
+        [POOL_VALIDATE] = run_validate,
+        [POOL_RESET] = run_reset,
+        [POOL_CLOSE] = run_close,
+    };
+    struct instance *instance =
+        &fleet_of(link)->instances[link->pool->instance];
+    bool opens = job == POOL_OPEN || job == POOL_OPEN_AND_LEARN;
+
+    link->job.run = run[job];
+    return keeper_submit(opens ? instance->opening : instance->caring,
+                         &link->job);
+}

@@ -1,0 +1,207 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Logins: finding the one whose pools this session may share, and its
+ * credentials, which live here once, out of core dumps, and are wiped when
+ * the login goes (rules §5.6).
+ *
+ * A login lives as long as a session or a link needs it; each holds one
+ * reference.
+ */
+#include "autoconf.h"
+
+#include "pool.h"
+#include "secret.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+/* One item after another: origin, keyword, NUL, value, NUL. */
+static const char *pack(const struct connstr *passed)
+{
+    struct text text;
+    const char *packed = NULL;
+
+    text_init_wiped(&text);
+    for (size_t i = 0; i < passed->count; i++) {
+        const struct connstr_item *item = &passed->items[i];
+        text_append_char(&text, (char)('0' + (int)item->origin));
+        text_append_bytes(&text, item->keyword, strlen(item->keyword) + 1);
+        text_append_bytes(&text, item->value, strlen(item->value) + 1);
+    }
+    if (!text.failed) {
+        packed = secret_dup(text_string(&text), text.length);
+    }
+    text_free(&text);
+    return packed;
+}
+
+bool login_passed(const struct login *login, struct connstr *passed)
+{
+    const char *p = login->passed;
+    const char *end = p + secret_length(p);
+
+    connstr_init(passed);
+    while (p < end) {
+        enum connstr_origin origin = (enum connstr_origin)(*p - '0');
+        const char *keyword = p + 1;
+        const char *value = keyword + strlen(keyword) + 1;
+        if (!connstr_set(passed, keyword, value, origin)) {
+            connstr_free(passed);
+            return false;
+        }
+        p = value + strlen(value) + 1;
+    }
+    return true;
+}
+
+static void free_login(struct login *login)
+{
+    for (uint32_t i = 0; login->pools && i < login->fleet->count; i++) {
+        secret_free(login->pools[i].settings);
+    }
+    secret_free(login->key);
+    secret_free(login->passed);
+    mutex_destroy(&login->lock);
+    free(login->pools);
+    free(login->stock);
+    free(login);
+}
+
+static struct login *make_login(struct fleet *fleet,
+                                const struct config *config,
+                                const struct text *key)
+{
+    struct login *login = calloc(1, sizeof *login);
+
+    if (!login) {
+        return NULL;
+    }
+    mutex_init(&login->lock, LOCK_LOGIN);
+    login->fleet = fleet;
+    login->refs = 1;
+    login->key = secret_dup(text_string(key), key->length);
+    login->passed = pack(&config->passed);
+    login->pools = calloc(fleet->count, sizeof *login->pools);
+    login->stock = calloc(fleet->count, sizeof *login->stock);
+    if (!login->key || !login->passed || !login->pools || !login->stock) {
+        free_login(login);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        login->pools[i].login = login;
+        login->pools[i].instance = i;
+        login->stock[i].room = fleet->instances[i].pool_max;
+    }
+    return login;
+}
+
+static struct login *find_locked(struct fleet *fleet, const char *key)
+{
+    struct login *login;
+
+    mutex_assert_held(&fleet->lock);
+    DL_FOREACH(fleet->logins, login) {
+        if (strcmp(login->key, key) == 0) {
+            login->refs++;
+            return login;
+        }
+    }
+    return NULL;
+}
+
+struct login *login_get(struct fleet *fleet, const struct config *config,
+                        SQLINTEGER odbc_version, bool wide,
+                        void (*serve)(struct login *login))
+{
+    struct login *login = NULL, *made = NULL;
+    struct text key;
+
+    text_init_wiped(&key);
+    text_appendf(&key, "ODBC=%d\nwide=%d\n", (int)odbc_version, wide);
+    config_login_key(config, &key);
+    if (!key.failed) {
+        mutex_lock(&fleet->lock);
+        login = find_locked(fleet, text_string(&key));
+        mutex_unlock(&fleet->lock);
+    }
+    if (!login && !key.failed && (made = make_login(fleet, config, &key))) {
+        made->odbc_version = odbc_version;
+        made->wide = wide;
+        made->serve = serve;
+        mutex_lock(&fleet->lock);
+        login = find_locked(fleet, text_string(&key));
+        if (!login) {
+            DL_APPEND(fleet->logins, made);
+        }
+        mutex_unlock(&fleet->lock);
+        if (login) {
+            free_login(made);
+        } else {
+            login = made;
+            fleet_retain(fleet);
+        }
+    }
+    text_free(&key);
+    return login;
+}
+
+struct login *login_retain(struct login *login)
+{
+    mutex_lock(&login->fleet->lock);
+    login->refs++;
+    mutex_unlock(&login->fleet->lock);
+    return login;
+}
+
+void login_release(struct login *login)
+{
+    struct fleet *fleet = login->fleet;
+    bool last;
+
+    mutex_lock(&fleet->lock);
+    last = --login->refs == 0;
+    if (last) {
+        DL_DELETE(fleet->logins, login);
+    }
+    mutex_unlock(&fleet->lock);
+    if (last) {
+        free_login(login);
+        fleet_release(fleet);
+    }
+}
+
+struct login **fleet_logins(struct fleet *fleet, uint32_t *count)
+{
+    struct login *login, **all;
+    uint32_t n = 0;
+
+    mutex_lock(&fleet->lock);
+    DL_COUNT(fleet->logins, login, n);
+    all = calloc(n + 1, sizeof *all);
+    *count = 0;
+    if (all) {
+        DL_FOREACH(fleet->logins, login) {
+            login->refs++;
+            all[(*count)++] = login;
+        }
+    }
+    mutex_unlock(&fleet->lock);
+    return all;
+}
+
+void login_retire(struct login *login)
+{
+    mutex_lock(&login->lock);
+    login->retired = true;
+    for (uint32_t i = 0; i < login->fleet->count; i++) {
+        while (login->pools[i].links[LINK_IDLE]) {
+            pool_close_locked(login->pools[i].links[LINK_IDLE]);
+        }
+    }
+    login->serve(login);
+    mutex_unlock(&login->lock);
+}

@@ -1,0 +1,95 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * One application connection with everything it carries: what was asked for,
+ * the link it holds, and the attributes the application set.
+ *
+ * In scope "connection" the session takes its link when it connects and gives
+ * it back when it disconnects, so between the two the link never changes.
+ * A session is used by one thread at a time for connecting and disconnecting
+ * (the manager sees to that); its fields need no lock of their own.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+#include "why.h"
+
+struct config;
+struct diags;
+struct inner;
+struct inner_calls;
+struct link;
+struct link_child;
+
+struct session;
+
+/* A session without a link.  NULL: out of memory. */
+struct session *session_new(void);
+
+/* Gives the link back if there still is one, and frees. */
+void session_free(struct session *s);
+
+/* Keeps a connection attribute set before connect, or replaces it; text
+   values are copied as facts §5.1 found them to arrive (any width,
+   unterminated, pointer).  What is wrong with one of ours (design §5.2) is
+   remembered and reported by session_connect().  Always SQL_SUCCESS but for
+   want of memory. */
+SQLRETURN session_keep_attr(struct session *s, SQLINTEGER attribute,
+                            SQLPOINTER value, SQLINTEGER length,
+                            struct diags *diags);
+
+/* What session_keep_attr() holds, for SQLGetConnectAttr before connect. */
+SQLRETURN session_kept_attr(struct session *s, SQLINTEGER attribute,
+                            SQLPOINTER value, SQLINTEGER size,
+                            SQLINTEGER *length, bool wide,
+                            struct diags *diags);
+
+/* Finds the fleet, places the session and takes a link, within the time that
+   SQL_ATTR_LOGIN_TIMEOUT and the keywords allow.  Takes over `config` whether
+   it succeeds or not.  dsn is the name shown in our records.
+   Locks: none may be held. */
+SQLRETURN session_connect(struct session *s, struct config *config,
+                          SQLINTEGER odbc_version, bool wide,
+                          struct diags *diags);
+
+/* Gives the link back together with the inner statements and descriptors that
+   still hang on it (freed by a helper thread; each child's done() is called
+   when its inner handle is gone).  Never waits (rules §4.4).
+   In a forked child the link is forgotten, nothing is sent. */
+void session_disconnect(struct session *s, struct link_child *children);
+
+/* The configuration the session connected with; NULL before. */
+const struct config *session_config(const struct session *s);
+
+/* The held link's inner connection and functions; SQL_NULL_HDBC: none. */
+SQLHDBC session_inner(const struct session *s, const struct inner_calls **call);
+
+/* The inner driver of the held link; NULL: none. */
+const struct inner *session_driver(const struct session *s);
+
+/* Notes that the link has been used for something that a reset must undo
+   (a statement allocated, an attribute set, a transaction ended). */
+void session_touch(struct session *s);
+
+/* Notes an attribute set after connect, so that giving the link back can undo
+   it (facts §10: no SQL resets what the inner driver keeps in the HDBC). */
+void session_note_attr(struct session *s, SQLINTEGER attribute);
+
+/* After an inner call failed: asks the inner driver whether the link is dead
+   (rules §5.1) and, if so, makes its instance suspect.  True: dead. */
+bool session_link_dead(struct session *s);
+
+/* The instance of the held link, and the last verdict in one line, for
+   SQL_ATTR_AFFINITY_INSTANCE and _VERDICT; "" when there is none.  Valid
+   until the session connects again. */
+const char *session_instance(const struct session *s);
+const char *session_verdict(const struct session *s);
+
+#endif
