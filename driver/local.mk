@@ -16,7 +16,9 @@ EXTRA_DIST += \
 	driver/diag.h \
 	driver/driver.map \
 	driver/driver.symbols \
+	driver/entry_connect.h \
 	driver/fleet.h \
+	driver/fleet_group.h \
 	driver/handle.h \
 	driver/inifile.h \
 	driver/inner.h \
@@ -27,12 +29,15 @@ EXTRA_DIST += \
 	driver/link_call.h \
 	driver/link_state.def \
 	driver/lock.h \
+	driver/place.h \
 	driver/pool.h \
 	driver/route.h \
 	driver/route_bound.h \
 	driver/route_datetime.h \
 	driver/route_key.h \
 	driver/route_literal.h \
+	driver/route_map.h \
+	driver/route_map_inside.h \
 	driver/route_numeric.h \
 	driver/route_pghash.h \
 	driver/route_reason.def \
@@ -41,7 +46,9 @@ EXTRA_DIST += \
 	driver/secret.h \
 	driver/session.h \
 	driver/surface.def \
+	driver/surface.h \
 	driver/text.h \
+	driver/topology.h \
 	driver/why.h \
 	$(NULL)
 
@@ -49,7 +56,6 @@ noinst_LTLIBRARIES += driver/libcore.la
 driver_libcore_la_CPPFLAGS = \
 	$(AM_CPPFLAGS) \
 	-DODBC_MODULE_DIR='"$(odbc_module_dir)"' \
-	$(ODBC_CFLAGS) \
 	$(ODBCINST_CFLAGS) \
 	$(INIPARSER_CFLAGS) \
 	$(NULL)
@@ -59,18 +65,35 @@ driver_libcore_la_LIBADD = \
 	$(NULL)
 # From the top down; only files that exist.
 driver_libcore_la_SOURCES = \
+	driver/entry_attr.c \
+	driver/entry_browse.c \
+	driver/entry_cancel.c \
+	driver/entry_connect.c \
+	driver/entry_diag.c \
+	driver/entry_env.c \
+	driver/entry_forward.c \
+	driver/entry_info.c \
 	driver/handle.c \
 	driver/route.c \
 	driver/route_bound.c \
 	driver/route_datetime.c \
 	driver/route_key.c \
 	driver/route_literal.c \
+	driver/route_map.c \
+	driver/route_map_find.c \
+	driver/route_map_index.c \
+	driver/route_map_merge.c \
 	driver/route_numeric.c \
 	driver/route_pghash.c \
 	driver/route_type.c \
 	driver/balance_proportional.c \
 	driver/balance_random.c \
+	driver/fleet.c \
+	driver/fleet_list.c \
 	driver/keeper_crew.c \
+	driver/pool.c \
+	driver/pool_job.c \
+	driver/pool_login.c \
 	driver/link.c \
 	driver/link_query.c \
 	driver/link_reset.c \

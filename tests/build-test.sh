@@ -28,7 +28,7 @@ if command -v clang >/dev/null 2>&1; then
     runs "clang: configure" in_folder clang \
         "$src/configure" CC=clang --enable-werror --enable-debug
     runs "clang: everything builds without a warning" in_folder clang \
-        make "$jobs" all check TESTS=
+        make "$jobs" check TESTS=
 else
     skip "clang: everything builds without a warning" "clang is not installed"
 fi
@@ -36,7 +36,7 @@ fi
 runs "without a prefix: configure" in_folder plain "$src/configure" \
     --enable-werror
 runs "without debug, all builds without a warning" in_folder plain \
-    make "$jobs" all check TESTS=
+    make "$jobs" check TESTS=
 runs "make install" in_folder plain make install DESTDIR="$work/root"
 is "installs the drivers among the manager's, the header and the template" \
     "$(cd "$work/root" && find . -type f | LC_ALL=C sort)" \

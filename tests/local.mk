@@ -23,6 +23,9 @@ check_scripts = \
 
 # One cmocka program for each file of driver/ under test, one group in each.
 unit_tests = \
+	tests/unit-connstr \
+	tests/unit-inifile \
+	tests/unit-text \
 	$(NULL)
 
 # Programs and scripts that need the sandbox; they print TAP.
@@ -48,12 +51,11 @@ TESTS += $(unit_tests)
 check_PROGRAMS += $(unit_tests) $(integration_programs)
 endif
 
-# What a program is linked with is the same for each, so it is named once:
-#   tests_unit_route_LDADD = $(unit_ldadd)
+# A unit test needs no more than its line above. An integration test is linked
+# with the driver manager instead of the driver:
 #   tests_storm_test_LDADD = $(integration_ldadd)
-unit_cppflags = $(AM_CPPFLAGS) $(ODBC_CFLAGS) $(CMOCKA_CFLAGS)
-unit_ldadd = driver/libcore.la $(CMOCKA_LIBS)
-integration_cppflags = $(AM_CPPFLAGS) $(ODBC_CFLAGS)
+AM_CPPFLAGS += $(ODBC_CFLAGS) $(CMOCKA_CFLAGS)
+LDADD = driver/libcore.la $(CMOCKA_LIBS)
 integration_ldadd = $(ODBC_LIBS)
 # A library for tests to load, never installed:
 #   tests_libfake_la_LDFLAGS = $(loadable_ldflags)
