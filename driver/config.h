@@ -103,6 +103,11 @@ bool config_set(struct config *config, const char *keyword, const char *value,
 /* Wipes what is secret.  A freed config may be freed again. */
 void config_free(struct config *config);
 
+/* Wipes and empties passed and input.  For the session, once its login is found
+   and its completed string written: passwords live once per pool (rules
+   §5.6), in the login's secret_dup(). */
+void config_forget_login(struct config *config);
+
 /* A deep copy of the fleet's part, for a fleet that outlives the session
    that made it.  False: out of memory, nothing to free. */
 bool config_copy_fleet(struct config_fleet *to,

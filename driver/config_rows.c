@@ -351,6 +351,12 @@ bool config_copy_fleet(struct config_fleet *to,
     return true;
 }
 
+void config_forget_login(struct config *config)
+{
+    connstr_free(&config->passed);
+    connstr_free(&config->input);
+}
+
 void config_free(struct config *config)
 {
     config_free_fleet(&config->fleet);
@@ -361,8 +367,7 @@ void config_free(struct config *config)
             free_text(row, field_of(NULL, &config->session, row));
         }
     }
-    connstr_free(&config->passed);
-    connstr_free(&config->input);
+    config_forget_login(config);
     free(config->dsn);
     free(config->driver);
     for (size_t i = 0; i < config->warning_count; i++) {
