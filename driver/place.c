@@ -78,24 +78,36 @@ static void await(struct unit *unit, int i, uint64_t now, bool validating)
 
 /* ---- asking -------------------------------------------------------------- */
 
-/* Has helpers ask for what this key (NULL: the rest of the topology) needs. */
-static void learn(struct login *login, const struct route_key *key,
-                  uint64_t now)
+/* Has helpers ask for what this key (NULL: the rest of the topology) needs.
+   Returns how many instances that is. */
+static uint32_t learn(struct login *login, const struct route_key *key,
+                      uint64_t now)
 {
     struct fleet *fleet = login->fleet;
+    uint32_t asked = 0;
 
-    for (uint32_t n = 0; n < fleet->count; n++) {
+    for (uint32_t n = 0; n < (key ? 1 : fleet->count); n++) {
         int i = topology_next(fleet, key, now);
         if (i < 0) {
-            return;
+            break;
         }
-        if (!pool_learn_locked(&login->pools[i])) {
+        if (pool_learn_locked(&login->pools[i])) {
+            asked++;
+        } else {
             topology_asked(fleet, (uint32_t)i, false);
         }
-        if (key) {
-            return;
-        }
     }
+    return asked;
+}
+
+uint32_t place_learn(struct login *login)
+{
+    uint32_t asked;
+
+    mutex_lock(&login->lock);
+    asked = learn(login, NULL, clock_ns());
+    mutex_unlock(&login->lock);
+    return asked;
 }
 
 static void look_up_owner(struct unit *unit, uint64_t now)
@@ -135,6 +147,7 @@ static struct route_request request_of(const struct unit *unit, uint64_t now)
         .tried = unit->tried,
         .queueing = unit->wait_until > now,
         .ordered = unit->ordered,
+        .begin = unit->begin,
         .now = now,
         .seed = unit->begin ^ (uint64_t)(uintptr_t)unit,
     };
@@ -242,6 +255,15 @@ void place_serve_locked(struct login *login)
     DL_FOREACH_SAFE(login->units, unit, next) {
         decide(unit, false);
     }
+}
+
+uint32_t place_waiting_locked(const struct login *login)
+{
+    const struct unit *unit;
+    uint32_t count;
+
+    DL_COUNT(login->units, unit, count);
+    return count;
 }
 
 /* ---- what helpers report --------------------------------------------------- */

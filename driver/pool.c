@@ -26,6 +26,7 @@ static void count_stock(struct pool *pool)
     s->held = pool->count[LINK_HELD] + pool->count[LINK_LEARNING];
     s->opening = pool->count[LINK_OPENING];
     s->reset = pool->count[LINK_RESET];
+    s->reset_since = s->reset ? pool->links[LINK_RESET]->prev->since : 0;
     used = s->idle + s->held + s->opening + s->reset;
     s->room = used < max ? max - used : 0;
 }
@@ -55,9 +56,6 @@ void pool_set_state_locked(struct link *link, enum link_state state)
     if (state != LINK_STATES) {
         DL_PREPEND(pool->links[state], link);
         pool->count[state]++;
-    }
-    if (state == LINK_RESET) {
-        login->stock[pool->instance].reset_since = link->since;
     }
     count_stock(pool);
 }

@@ -121,6 +121,7 @@ static bool soon(const struct route_request *request,
 
     return request->queueing && s->reset > 0 &&
            request->now - s->reset_since < ROUTE_SOON_MS * NS_PER_MS &&
+           request->now - request->begin < ROUTE_SOON_MS * NS_PER_MS &&
            able(request, fleet, i);
 }
 
@@ -145,7 +146,8 @@ static bool swappable(const struct route_request *request,
     const struct route_stock *s = &fleet->stock[i];
 
     return fleet->total_full && s->room > 0 && s->opening == 0 &&
-           fleet->total_idle > s->idle && able(request, fleet, i);
+           fleet->total_idle > s->idle && !tried_full(request, i) &&
+           able(request, fleet, i);
 }
 
 /* Will a link come free there, if one waits? */
@@ -170,7 +172,8 @@ static bool triable(const struct route_request *request,
 {
     const struct route_stock *s = &fleet->stock[i];
 
-    return s->room > 0 && s->opening == 0 && !fleet->total_full &&
+    return s->room > 0 && s->opening == 0 &&
+           (!fleet->total_full || fleet->total_idle > s->idle) &&
            !tried_full(request, i) && untried(request, fleet, i);
 }
 
@@ -222,6 +225,12 @@ static bool own_openable(const struct route_request *request,
     return owns(request, fleet, i) && openable(request, fleet, i);
 }
 
+static bool own_swappable(const struct route_request *request,
+                          const struct route_fleet *fleet, uint32_t i)
+{
+    return owns(request, fleet, i) && swappable(request, fleet, i);
+}
+
 static int balance(const struct route_request *request,
                    const struct route_fleet *fleet, route_may *may)
 {
@@ -255,8 +264,10 @@ static struct verdict soon_verdict(const struct route_request *request,
 {
     struct verdict v = verdict_of(ROUTE_WAIT, i, ROUTE_OWNER_SOON);
 
-    v.until = fleet->stock[i].reset_since + ROUTE_SOON_MS * NS_PER_MS;
-    (void)request;
+    v.until = fleet->stock[i].reset_since < request->begin
+                  ? fleet->stock[i].reset_since
+                  : request->begin;
+    v.until += ROUTE_SOON_MS * NS_PER_MS;
     return v;
 }
 
@@ -337,6 +348,20 @@ static bool step_others_idle(const struct route_request *request,
     return true;
 }
 
+/* Why a link is opened that is not known to be on the owner. */
+static enum route_reason open_reason(const struct route_request *request)
+{
+    switch (request->key) {
+    case ROUTE_IS_OWNED:
+        return ROUTE_OTHER_OPEN;
+    case ROUTE_IS_UNKEYED:
+        return ROUTE_BALANCED_OPEN;
+    default:
+        return request->mode == ROUTE_STRICT ? ROUTE_UNLEARNT
+                                             : ROUTE_UNKNOWN_OPEN;
+    }
+}
+
 static bool step_others_open(const struct route_request *request,
                              const struct route_fleet *fleet,
                              struct verdict *v)
@@ -344,10 +369,7 @@ static bool step_others_open(const struct route_request *request,
     int i = balance(request, fleet, other_openable);
 
     if (i >= 0) {
-        *v = verdict_of(ROUTE_OPEN, i,
-                        request->key == ROUTE_IS_OWNED  ? ROUTE_OTHER_OPEN
-                        : request->key == ROUTE_IS_UNKEYED ? ROUTE_BALANCED_OPEN
-                                                         : ROUTE_UNKNOWN_OPEN);
+        *v = verdict_of(ROUTE_OPEN, i, open_reason(request));
     }
     return i >= 0;
 }
@@ -369,28 +391,71 @@ static int among(const struct route_request *request,
     return best;
 }
 
+static bool step_swap(const struct route_request *request,
+                      const struct route_fleet *fleet, struct verdict *v)
+{
+    int i = first_owner(request, fleet, own_swappable);
+
+    if (i >= 0) {
+        *v = verdict_of(ROUTE_OPEN, i, ROUTE_OWNER_OPEN);
+        return true;
+    }
+    i = among(request, fleet, swappable);
+    if (i >= 0) {
+        *v = verdict_of(ROUTE_OPEN, i, open_reason(request));
+    }
+    return i >= 0;
+}
+
+/* When an instance that is passed over may be opened again, which is no event
+   that would wake a waiting unit; 0: none. */
+static uint64_t next_retry(const struct route_request *request,
+                           const struct route_fleet *fleet)
+{
+    bool owner = request->mode == ROUTE_STRICT &&
+                 request->key == ROUTE_IS_OWNED;
+    uint64_t next = 0;
+
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct route_member *m = &fleet->members[i];
+        uint64_t at = atomic_load_explicit(&m->retry_at,
+                                           memory_order_relaxed);
+        if (down(request, m) && triable(request, fleet, i) &&
+            (!owner || owns(request, fleet, i)) && (!next || at < next)) {
+            next = at;
+        }
+    }
+    return next;
+}
+
 /* Nothing is idle and nothing may be opened just so: wait for what is in use,
-   else try what was given up, else there is nothing. */
+   else try what was given up, else there is nothing.  An idle link of an
+   instance that was given up is nothing for a strict unit whose owner is not
+   learnt: it takes none (rules §2.2a). */
 static struct verdict last_steps(const struct route_request *request,
                                  const struct route_fleet *fleet)
 {
     bool owner = request->mode == ROUTE_STRICT &&
                  request->key == ROUTE_IS_OWNED;
-    int i = among(request, fleet, swappable);
+    bool takes = request->mode != ROUTE_STRICT ||
+                 request->key != ROUTE_IS_UNKNOWN;
+    struct verdict v;
+    int i;
 
-    if (i >= 0) {
-        return verdict_of(ROUTE_OPEN, i,
-                          owner ? ROUTE_OWNER_OPEN : ROUTE_OTHER_OPEN);
+    if (step_swap(request, fleet, &v)) {
+        return v;
     }
     i = among(request, fleet, busy);
     if (i >= 0) {
-        return verdict_of(ROUTE_WAIT, owner ? i : -1,
-                          owner ? ROUTE_OWNER_FULL : ROUTE_ALL_BUSY);
+        v = verdict_of(ROUTE_WAIT, owner ? i : -1,
+                       owner ? ROUTE_OWNER_FULL : ROUTE_ALL_BUSY);
+        v.until = next_retry(request, fleet);
+        return v;
     }
     if (request->ordered >= 0) {
         return verdict_of(ROUTE_WAIT, request->ordered, ROUTE_ORDERED);
     }
-    i = among(request, fleet, left_idle);
+    i = takes ? among(request, fleet, left_idle) : -1;
     if (i >= 0) {
         return verdict_of(ROUTE_TAKE, i,
                           owner ? ROUTE_OWNER_TRIAL : ROUTE_TRIAL);
@@ -466,7 +531,7 @@ static struct verdict choose_unlearnt(const struct route_request *request,
     }
     i = balance(request, fleet, openable);
     if (i >= 0) {
-        return verdict_of(ROUTE_OPEN, i, ROUTE_UNLEARNT);
+        return verdict_of(ROUTE_OPEN, i, open_reason(request));
     }
     return last_steps(request, fleet);
 }
@@ -512,8 +577,9 @@ enum route_refusal route_refuse(const struct route_request *request,
     if (refusal) {
         return refusal;
     }
-    if (request->mode == ROUTE_STRICT && request->key == ROUTE_IS_OWNED &&
-        !owns(request, fleet, i)) {
+    if (request->mode == ROUTE_STRICT &&
+        request->key != ROUTE_IS_UNKEYED &&
+        request->key != ROUTE_IS_UNKNOWN && !owns(request, fleet, i)) {
         return ROUTE_REFUSED_NOT_OWNER;
     }
     if (tried(request, i)) {

@@ -41,7 +41,7 @@ enum { ROUTE_SERVED_UNIT = 1024 };
 struct route_stock {
     uint32_t idle, held, opening, reset; /* held: learning included */
     uint32_t room;         /* links that may still be opened */
-    uint64_t reset_since;  /* ns: the latest reset's begin */
+    uint64_t reset_since;  /* ns: the oldest reset's begin, if any */
 };
 
 struct route_fleet {
@@ -79,7 +79,8 @@ struct route_request {
     const uint8_t *tried;   /* per instance: enum route_tried; or NULL */
     bool queueing;          /* may wait for a link to come free (PoolWait) */
     int ordered;            /* a link is being opened for it here; -1 = no */
-    uint64_t now, seed;     /* ns; any number */
+    uint64_t begin, now;    /* ns: of the unit's waiting; the present */
+    uint64_t seed;          /* any number */
 };
 
 enum route_action { ROUTE_TAKE, ROUTE_OPEN, ROUTE_WAIT, ROUTE_FAIL };
@@ -105,7 +106,8 @@ struct verdict {
 };
 
 /* A link in reset counts as nearly idle for so long: a reset is one round
-   trip, and waiting for it beats going elsewhere or opening another. */
+   trip, and waiting for it beats going elsewhere or opening another.  No unit
+   waits longer for one, however many follow each other. */
 enum { ROUTE_SOON_MS = 100 };
 
 /* The decision.  Never fails: ROUTE_FAIL is a verdict with its reason.

@@ -25,6 +25,7 @@ check_scripts = \
 unit_tests = \
 	tests/unit-connstr \
 	tests/unit-inifile \
+	tests/unit-route \
 	tests/unit-text \
 	$(NULL)
 
