@@ -124,7 +124,7 @@ SQLRETURN diag_result(struct diags *diags, SQLRETURN result)
     return result;
 }
 
-/* ---- records of ours ------------------------------------------------------ */
+/* ---- records of ours ------------------------------------------------- */
 
 /* Where a new record of ours goes: behind ours, before the inner driver's. */
 static struct diag_record **end_of_ours_locked(struct diags *diags)
@@ -200,7 +200,7 @@ SQLRETURN diag_add(struct diags *diags, enum why_code code,
     return diag_why(diags, &why);
 }
 
-/* ---- the inner driver's ------------------------------------------------------ */
+/* ---- the inner driver's ---------------------------------------------- */
 
 union message {
     SQLCHAR narrow[MESSAGE_ROOM];

@@ -37,7 +37,7 @@ struct diag_record {
     SQLINTEGER native;
     SQLLEN row;
     SQLINTEGER column;
-    char *narrow; /* as the inner driver's narrow function gave it; ours UTF-8 */
+    char *narrow; /* as the inner driver's narrow function gave it, or ours */
     char *utf8;   /* as its wide function gave it; NULL: as narrow */
     char *class_origin, *subclass_origin, *connection, *server; /* NULL: ours */
 };

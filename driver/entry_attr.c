@@ -40,7 +40,7 @@ static const char *attr_name(SQLINTEGER attribute)
     return names[attribute - SQL_ATTR_AFFINITY_KEY];
 }
 
-/* ---- setting ------------------------------------------------------------------- */
+/* ---- setting --------------------------------------------------------- */
 
 static SQLRETURN set_ours(struct dbc *dbc, SQLINTEGER attribute)
 {
@@ -69,11 +69,9 @@ static SQLRETURN set_inner(struct dbc *dbc, SQLINTEGER attribute,
                              "SQLSetConnectAttrW" : "SQLSetConnectAttr");
     }
     session_touch(dbc->session);
+    session_note_attr(dbc->session, attribute);
     lock_assert_none();
     rc = set(inner, attribute, value, length);
-    if (SQL_SUCCEEDED(rc)) {
-        session_note_attr(dbc->session, attribute);
-    }
     return rc == SQL_SUCCESS ? rc : entry_leave(&dbc->head, rc);
 }
 
@@ -101,7 +99,7 @@ SQLRETURN entry_SQLSetConnectAttr(enum text_width width, SQLHDBC handle,
         set_inner(dbc, attribute, value, length, width);
 }
 
-/* ---- getting -------------------------------------------------------------------- */
+/* ---- getting --------------------------------------------------------- */
 
 static const char *ours(const struct dbc *dbc, SQLINTEGER attribute)
 {

@@ -90,7 +90,7 @@ SQLRETURN entry_connect(struct dbc *dbc, struct config *config,
     return diag_result(&dbc->head.diags, rc);
 }
 
-/* ---- SQLConnect ----------------------------------------------------------------- */
+/* ---- SQLConnect ------------------------------------------------------ */
 
 SQLRETURN entry_SQLConnect(enum text_width width, SQLHDBC handle, void *dsn,
                            SQLSMALLINT dsn_length, void *user,
@@ -133,7 +133,7 @@ SQLRETURN entry_SQLConnect(enum text_width width, SQLHDBC handle, void *dsn,
     return rc;
 }
 
-/* ---- SQLDriverConnect ------------------------------------------------------------- */
+/* ---- SQLDriverConnect ------------------------------------------------ */
 
 /* For the record of a string that could not be made a config. */
 static void name_by_string(struct dbc *dbc, const struct text *string)
@@ -246,7 +246,7 @@ SQLRETURN entry_SQLDriverConnect(enum text_width width, SQLHDBC handle,
     return rc;
 }
 
-/* ---- SQLDisconnect ---------------------------------------------------------------- */
+/* ---- SQLDisconnect --------------------------------------------------- */
 
 /* Of a connection of the parent's only our memory is freed: its inner handles
    are as much the parent's as its socket. */

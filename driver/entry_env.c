@@ -14,7 +14,7 @@
 
 #include "session.h"
 
-/* ---- attributes --------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------ */
 
 static SQLRETURN set_odbc_version(struct env *env, SQLINTEGER value)
 {
@@ -116,7 +116,7 @@ SQLRETURN entry_SQLGetEnvAttr(SQLHENV handle, SQLINTEGER attribute,
     return SQL_SUCCESS;
 }
 
-/* ---- transactions --------------------------------------------------------------- */
+/* ---- transactions ---------------------------------------------------- */
 
 /* What became of a transaction whose end the link did not survive. */
 static void say_dead(struct dbc *dbc, struct diags *diags,
@@ -151,6 +151,9 @@ static SQLRETURN end_session(struct dbc *dbc, struct diags *diags,
     session_touch(dbc->session);
     lock_assert_none();
     rc = call->SQLEndTran(SQL_HANDLE_DBC, inner, completion);
+    if (SQL_SUCCEEDED(rc)) {
+        atomic_store(&dbc->unit, false);
+    }
     if (rc != SQL_SUCCESS) {
         diag_copy(diags, call, SQL_HANDLE_DBC, inner, rc);
     }

@@ -15,7 +15,7 @@
 #include "config.h"
 #include "session.h"
 
-/* ---- SQLGetFunctions --------------------------------------------------------------- */
+/* ---- SQLGetFunctions ------------------------------------------------- */
 
 /* Is it answered here, whatever the inner driver has? */
 static bool is_answered_here(SQLUSMALLINT function)
@@ -110,7 +110,7 @@ SQLRETURN entry_SQLGetFunctions(SQLHDBC handle, SQLUSMALLINT function,
     return tell_functions(dbc, function, supported);
 }
 
-/* ---- SQLGetInfo -------------------------------------------------------------------- */
+/* ---- SQLGetInfo ------------------------------------------------------ */
 
 static SQLRETURN get_dsn(struct dbc *dbc, SQLPOINTER value, SQLSMALLINT size,
                          SQLSMALLINT *length, enum text_width width)

@@ -15,7 +15,7 @@ static bool is_descriptor(SQLINTEGER attribute)
            attribute <= SQL_ATTR_IMP_PARAM_DESC;
 }
 
-/* ---- getting -------------------------------------------------------------------- */
+/* ---- getting --------------------------------------------------------- */
 
 /* The manager asks for all four right after a statement is made and keeps
    them for its life (facts §9), so these cost no inner call. */
@@ -59,7 +59,7 @@ SQLRETURN entry_SQLGetStmtAttr(enum text_width width, SQLHSTMT handle,
                               get(handle, attribute, value, size, length));
 }
 
-/* ---- setting -------------------------------------------------------------------- */
+/* ---- setting --------------------------------------------------------- */
 
 /* Which descriptor `value` means for this role of stmt: its own implicit one
    (as SQL_NULL_HDESC does), or an explicit one of the same session.  False: it
@@ -140,7 +140,7 @@ SQLRETURN entry_SQLSetStmtAttr(enum text_width width, SQLHSTMT handle,
     return surface_leave_STMT(head, set(handle, attribute, value, length));
 }
 
-/* ---- copying -------------------------------------------------------------------- */
+/* ---- copying --------------------------------------------------------- */
 
 /* What is wrong is said by the target's records (SQLCopyDesc's page). */
 SQLRETURN entry_SQLCopyDesc(SQLHDESC handle, SQLHDESC target)

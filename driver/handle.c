@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "session.h"
 #include "text.h"
 
@@ -163,7 +164,7 @@ struct head *handle_find(SQLSMALLINT type, SQLHANDLE handle)
     return handle_is(handle, kind) ? handle : NULL;
 }
 
-/* ---- environments and sessions -------------------------------------------- */
+/* ---- environments and sessions --------------------------------------- */
 
 struct env *handle_new_env(void)
 {
@@ -224,7 +225,7 @@ void handle_free_dbc(struct dbc *dbc)
     give(&ended.dbc, &dbc->head);
 }
 
-/* ---- statements and descriptors ------------------------------------------- */
+/* ---- statements and descriptors -------------------------------------- */
 
 static struct stmt *stmt_of(struct link_child *child)
 {
@@ -283,6 +284,7 @@ struct stmt *handle_new_stmt(struct dbc *dbc, const struct inner_calls *call,
 static void end_stmt(struct stmt *stmt)
 {
     end(&stmt->head);
+    command_free(stmt->command);
     for (int role = 0; role < DESC_ROLES; role++) {
         end(&stmt->implicit[role].head);
     }

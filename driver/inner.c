@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "inifile.h"
+#include "inner_kind.h"
 #include "lock.h"
 #include "text.h"
 
@@ -163,6 +164,7 @@ static struct inner *make(const char *path, void *library, struct why *why)
     }
     fill_calls(&inner->call, library);
     inner->wide = inner->call.SQLDriverConnectW != NULL;
+    inner->kind = inner_kind_of(inner);
     if (!NEEDED(&inner->call)) {
         why_set(why, WHY_DRIVER,
                 "%s is no ODBC 3 driver: it lacks SQLAllocHandle, "
@@ -319,7 +321,7 @@ const struct inner *inner_load(const char *driver, struct why *why)
     return inner;
 }
 
-/* ---- environments -------------------------------------------------------- */
+/* ---- environments ---------------------------------------------------- */
 
 static SQLHENV find_env(const struct inner *inner, SQLINTEGER odbc_version)
 {
@@ -413,7 +415,7 @@ SQLHENV inner_env(const struct inner *inner, SQLINTEGER odbc_version,
     return handle;
 }
 
-/* ---- SQLGetFunctions -------------------------------------------------------- */
+/* ---- SQLGetFunctions ------------------------------------------------- */
 
 static void set_bit(struct inner_functions *functions, unsigned number)
 {

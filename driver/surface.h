@@ -45,7 +45,7 @@
                                                 SURFACE_SPLICE params);)
 #include "surface.def"
 
-/* ---- the cold half, in entry_forward.c --------------------------------------- */
+/* ---- the cold half, in entry_forward.c ------------------------------- */
 
 /* The end of a call that returned anything but SQL_SUCCESS: copies the inner
    driver's records to the handle and, after SQL_ERROR, looks whether the link
@@ -67,7 +67,7 @@ SQLRETURN entry_unconnected(struct head *head);
 struct env *entry_env(SQLHANDLE handle);
 struct dbc *entry_dbc(SQLHANDLE handle);
 
-/* ---- the hot half ------------------------------------------------------------ */
+/* ---- the hot half ---------------------------------------------------- */
 
 #define SURFACE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
