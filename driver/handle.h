@@ -77,6 +77,9 @@ struct dbc {
     struct env *env;
     struct session *session; /* never NULL */
     bool connected;
+    /* entry_exec.c's: something was run or prepared since the last SQLEndTran,
+       so that with autocommit off a unit may be open */
+    atomic_bool unit;
     struct text *browse;      /* what SQLBrowseConnect has gathered, or NULL */
     char dsn[HANDLE_DSN_MAX]; /* shown in records of this and all below */
     struct mutex lock;        /* guards stmts and descs, and stmt->current */
@@ -108,6 +111,7 @@ struct stmt {
     struct link_child child; /* how the reset frees inner after disconnect */
     struct dbc *dbc;
     struct command *command; /* an SQL command of ours that was prepared */
+    atomic_bool executed;    /* entry_exec.c's: may have a cursor */
     struct desc implicit[DESC_ROLES];
     struct desc *current[DESC_ROLES]; /* what the application set */
     struct stmt *prev, *next;

@@ -54,6 +54,14 @@ void place_done(struct place_order *order);
 struct verdict place_explain(struct place_order *order,
                              enum route_refusal *refusals);
 
+/* Has helpers ask every instance whose answer the topology lacks, over links of
+   this login: for REFRESH AFFINITY.  Returns how many are being asked now, and
+   does not wait.  Locks: takes login->lock. */
+uint32_t place_learn(struct login *login);
+
+/* How many units wait in this login.  Locks: holds login->lock. */
+uint32_t place_waiting_locked(const struct login *login);
+
 /* login->serve: lets waiting units go on, first come first, each of which
    something suits (rules §3.1).  Locks: holds login->lock. */
 void place_serve_locked(struct login *login);

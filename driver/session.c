@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "config.h"
 #include "diag.h"
 #include "fleet.h"
@@ -168,17 +169,23 @@ static void report_refusals(struct session *s, const struct place_order *order,
     }
 }
 
-static SQLRETURN place(struct session *s, struct diags *diags)
+static enum route_mode mode(const struct session *s)
 {
     static const enum route_mode modes[] = {
         [CONFIG_HINT] = ROUTE_HINT,
         [CONFIG_PREFER] = ROUTE_PREFER,
         [CONFIG_STRICT] = ROUTE_STRICT,
     };
+
+    return modes[s->config->session.mode];
+}
+
+static SQLRETURN place(struct session *s, struct diags *diags)
+{
     struct place_order order = {
         .login = s->login,
         .key = s->key,
-        .mode = modes[s->config->session.mode],
+        .mode = mode(s),
         .write = writes(s),
         .pool_wait_ms = s->config->session.pool_wait,
         .deadline = login_deadline(s),
@@ -303,4 +310,22 @@ const char *session_instance(const struct session *s)
 const char *session_verdict(const struct session *s)
 {
     return text_string(&s->verdict);
+}
+
+bool session_view(const struct session *s, struct command_view *view)
+{
+    if (!s->login) {
+        return false;
+    }
+    *view = (struct command_view){
+        .fleet = s->fleet,
+        .login = s->login,
+        .config = s->config,
+        .key = s->key,
+        .mode = mode(s),
+        .write = writes(s),
+        .instance = session_instance(s),
+        .verdict = session_verdict(s),
+    };
+    return true;
 }

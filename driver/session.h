@@ -21,6 +21,7 @@
 
 #include "why.h"
 
+struct command_view;
 struct config;
 struct diags;
 struct inner;
@@ -91,5 +92,9 @@ bool session_link_dead(struct session *s);
    until the session connects again. */
 const char *session_instance(const struct session *s);
 const char *session_verdict(const struct session *s);
+
+/* What an SQL command of ours may see of a connected session; everything in it
+   stays the session's.  False: it is not connected. */
+bool session_view(const struct session *s, struct command_view *view);
 
 #endif

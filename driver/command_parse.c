@@ -1,0 +1,426 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The exact look at a text that may hold a command: cut into PostgreSQL's
+ * tokens, so that what stands in a comment, a string or a function's body is
+ * none, and matched against the forms of command.def.
+ */
+#include "autoconf.h"
+
+#include "command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tokens ---------------------------------------------------------- */
+
+enum token_kind {
+    TOKEN_END,
+    TOKEN_SEMICOLON,
+    TOKEN_WORD,
+    TOKEN_STRING, /* '…', not E'…' */
+    TOKEN_QUOTED, /* "…" */
+    TOKEN_OTHER   /* any other character, string or unfinished thing */
+};
+
+struct token {
+    enum token_kind kind;
+    const char *at;
+    size_t length; /* quotes included */
+};
+
+struct lexer {
+    const char *at, *end;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* As PostgreSQL: any byte of a character that is not ASCII is a letter. */
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (unsigned char)c >= 0x80;
+}
+
+static bool is_word(char c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '$';
+}
+
+static bool looking_at(const struct lexer *lexer, const char *two)
+{
+    return lexer->end - lexer->at >= 2 && memcmp(lexer->at, two, 2) == 0;
+}
+
+static void skip_line_comment(struct lexer *lexer)
+{
+    while (lexer->at < lexer->end && *lexer->at != '\n' &&
+           *lexer->at != '\r') {
+        lexer->at++;
+    }
+}
+
+static void skip_block_comment(struct lexer *lexer)
+{
+    unsigned depth = 0;
+
+    do {
+        if (looking_at(lexer, "/*")) {
+            depth++;
+            lexer->at += 2;
+        } else if (looking_at(lexer, "*/")) {
+            depth--;
+            lexer->at += 2;
+        } else {
+            lexer->at++;
+        }
+    } while (depth && lexer->at < lexer->end);
+}
+
+static void skip_blanks(struct lexer *lexer)
+{
+    while (lexer->at < lexer->end) {
+        if (is_blank(*lexer->at)) {
+            lexer->at++;
+        } else if (looking_at(lexer, "--")) {
+            skip_line_comment(lexer);
+        } else if (looking_at(lexer, "/*")) {
+            skip_block_comment(lexer);
+        } else {
+            return;
+        }
+    }
+}
+
+/* Something in quotes, which are doubled inside or (E'…') escaped by a
+   backslash.  False: it does not end. */
+static bool skip_quotes(struct lexer *lexer, bool escapes)
+{
+    char quote = *lexer->at++;
+
+    while (lexer->at < lexer->end) {
+        char c = *lexer->at++;
+
+        if (escapes && c == '\\' && lexer->at < lexer->end) {
+            lexer->at++;
+        } else if (c == quote) {
+            if (lexer->at == lexer->end || *lexer->at != quote) {
+                return true;
+            }
+            lexer->at++;
+        }
+    }
+    return false;
+}
+
+/* $$…$$ or $tag$…$tag$; a $ that begins none is one character. */
+static void skip_dollars(struct lexer *lexer)
+{
+    const char *tag = lexer->at++;
+    const char *p = lexer->at;
+    size_t length;
+
+    while (p < lexer->end && *p != '$' && is_word(*p)) {
+        p++;
+    }
+    if (p == lexer->end || *p != '$' || (tag[1] >= '0' && tag[1] <= '9')) {
+        return;
+    }
+    length = (size_t)(++p - tag);
+    for (; (size_t)(lexer->end - p) >= length; p++) {
+        if (*p == '$' && memcmp(p, tag, length) == 0) {
+            lexer->at = p + length;
+            return;
+        }
+    }
+    lexer->at = lexer->end;
+}
+
+static enum token_kind skip_word(struct lexer *lexer)
+{
+    const char *begin = lexer->at;
+
+    while (lexer->at < lexer->end && is_word(*lexer->at)) {
+        lexer->at++;
+    }
+    if (lexer->at - begin == 1 && (*begin | 0x20) == 'e' &&
+        lexer->at < lexer->end && *lexer->at == '\'') {
+        skip_quotes(lexer, true);
+        return TOKEN_OTHER;
+    }
+    return TOKEN_WORD;
+}
+
+static enum token_kind skip_token(struct lexer *lexer)
+{
+    switch (*lexer->at) {
+    case ';':
+        lexer->at++;
+        return TOKEN_SEMICOLON;
+    case '\'':
+        return skip_quotes(lexer, false) ? TOKEN_STRING : TOKEN_OTHER;
+    case '"':
+        return skip_quotes(lexer, false) ? TOKEN_QUOTED : TOKEN_OTHER;
+    case '$':
+        skip_dollars(lexer);
+        return TOKEN_OTHER;
+    default:
+        if (is_letter(*lexer->at)) {
+            return skip_word(lexer);
+        }
+        lexer->at++;
+        return TOKEN_OTHER;
+    }
+}
+
+static struct token next_token(struct lexer *lexer)
+{
+    struct token token = { TOKEN_END, NULL, 0 };
+
+    skip_blanks(lexer);
+    token.at = lexer->at;
+    if (lexer->at < lexer->end && *lexer->at) {
+        token.kind = skip_token(lexer);
+        token.length = (size_t)(lexer->at - token.at);
+    }
+    return token;
+}
+
+/* ---- forms ----------------------------------------------------------- */
+
+static const struct form {
+    const char *form;
+    bool ready;
+} forms[] = {
+#define READY true
+#define LATER false
+#define COMMAND(name, form, when) [COMMAND_##name] = { form, when },
+#include "command.def"
+#undef READY
+#undef LATER
+};
+
+const char *command_form(enum command_kind kind)
+{
+    return forms[kind].form;
+}
+
+enum { TOKENS_MAX = 6 }; /* one more than the longest form with its end */
+
+/* One statement: its first tokens.  Longer ones fit no form. */
+struct statement {
+    struct token tokens[TOKENS_MAX];
+    unsigned count; /* without the end */
+};
+
+static struct statement read_statement(struct lexer *lexer)
+{
+    struct statement statement = { .count = 0 };
+    struct token token = next_token(lexer);
+
+    while (token.kind != TOKEN_END && token.kind != TOKEN_SEMICOLON) {
+        if (statement.count < TOKENS_MAX) {
+            statement.tokens[statement.count++] = token;
+        }
+        token = next_token(lexer);
+    }
+    return statement;
+}
+
+/* The next word of a form, and its length; 0: there is none. */
+static size_t form_word(const char **form)
+{
+    *form += strspn(*form, " ");
+    return strcspn(*form, " ");
+}
+
+static bool same_word(const struct token *token, const char *word,
+                      size_t length)
+{
+    if (token->kind != TOKEN_WORD || token->length != length) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        char c = token->at[i];
+
+        if ((c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c) != word[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One token against one word of a form. */
+static bool fits(const struct token *token, const char *word, size_t length)
+{
+    switch (*word) {
+    case '\'':
+        return token->kind == TOKEN_STRING;
+    case '?':
+        return token->kind == TOKEN_OTHER && token->length == 1 &&
+               *token->at == '?';
+    default:
+        return *word >= 'a' ? token->kind == TOKEN_WORD ||
+                                  token->kind == TOKEN_QUOTED ||
+                                  token->kind == TOKEN_STRING
+                            : same_word(token, word, length);
+    }
+}
+
+/* How many tokens fit this form from its beginning on; *whole: all of both. */
+static unsigned match(const struct statement *statement, const char *form,
+                      bool *whole)
+{
+    unsigned count = 0;
+    size_t length;
+
+    while ((length = form_word(&form)) > 0) {
+        if (count == statement->count ||
+            !fits(&statement->tokens[count], form, length)) {
+            *whole = false;
+            return count;
+        }
+        form += length;
+        count++;
+    }
+    *whole = count == statement->count;
+    return count;
+}
+
+/* Is it one of ours, well-formed or not?  AFFINITY followed by a dot is a
+   parameter of somebody's extension: SHOW affinity.x. */
+static bool is_ours(const struct statement *statement)
+{
+    const struct token *third = &statement->tokens[2];
+
+    if (statement->count < 2 ||
+        (statement->count > 2 && third->kind == TOKEN_OTHER &&
+         *third->at == '.')) {
+        return false;
+    }
+    for (unsigned i = 0; i < COMMAND_KINDS; i++) {
+        bool whole;
+
+        if (match(statement, forms[i].form, &whole) >= 2) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is allowed behind the verb that was used. */
+static void say_malformed(const struct statement *statement, struct why *why)
+{
+    const struct token *first = &statement->tokens[0];
+    const struct token *last = &statement->tokens[statement->count - 1];
+    int length = (int)(last->at + last->length - first->at);
+    const char *between = "";
+    struct text allowed;
+
+    text_init(&allowed);
+    for (unsigned i = 0; i < COMMAND_KINDS; i++) {
+        if (same_word(first, forms[i].form, strcspn(forms[i].form, " "))) {
+            text_appendf(&allowed, "%s%s", between, forms[i].form);
+            between = ", ";
+        }
+    }
+    why_set(why, WHY_COMMAND, "%.*s: not a well-formed command; allowed: %s",
+            length < 80 ? length : 80, first->at, text_string(&allowed));
+    text_free(&allowed);
+}
+
+/* The content of a string or quoted name, or a word as it is. */
+static char *unquote(const struct token *token)
+{
+    bool quoted = token->kind != TOKEN_WORD;
+    const char *end = token->at + token->length - quoted;
+    char *value = malloc(token->length + 1);
+    size_t length = 0;
+
+    for (const char *p = token->at + quoted; value && p < end; p++) {
+        value[length++] = *p;
+        if (quoted && *p == *token->at) {
+            p++;
+        }
+    }
+    if (value) {
+        value[length] = '\0';
+    }
+    return value;
+}
+
+static enum command_found take(const struct statement *statement,
+                               enum command_kind kind,
+                               struct command *command, struct why *why)
+{
+    const char *last = strrchr(forms[kind].form, ' ') + 1;
+
+    if (!forms[kind].ready) {
+        why_set(why, WHY_UNAVAILABLE, "%s: not available in this version",
+                forms[kind].form);
+        return COMMAND_REFUSED;
+    }
+    *command = (struct command){ .kind = kind };
+    if (*last == '\'' || *last >= 'a') {
+        command->argument = unquote(&statement->tokens[statement->count - 1]);
+        if (!command->argument) {
+            why_memory(why);
+            return COMMAND_REFUSED;
+        }
+    }
+    return COMMAND_OURS;
+}
+
+static enum command_found find_form(const struct statement *statement,
+                                    struct command *command, struct why *why)
+{
+    for (unsigned i = 0; i < COMMAND_KINDS; i++) {
+        bool whole;
+
+        match(statement, forms[i].form, &whole);
+        if (whole) {
+            return take(statement, (enum command_kind)i, command, why);
+        }
+    }
+    say_malformed(statement, why);
+    return COMMAND_REFUSED;
+}
+
+/* Does any statement from here on belong to us? */
+static bool any_ours(struct lexer *lexer)
+{
+    while (lexer->at < lexer->end) {
+        struct statement statement = read_statement(lexer);
+
+        if (is_ours(&statement)) {
+            return true;
+        }
+        if (lexer->at < lexer->end && !*lexer->at) {
+            return false;
+        }
+    }
+    return false;
+}
+
+enum command_found command_parse(const char *text, size_t length,
+                                 struct command *command, struct why *why)
+{
+    struct lexer lexer = { text, text + length };
+    struct statement first = read_statement(&lexer);
+    struct lexer rest = lexer;
+    bool ours = is_ours(&first);
+
+    if (ours && next_token(&rest).kind == TOKEN_END) {
+        return find_form(&first, command, why);
+    }
+    if (ours || any_ours(&lexer)) {
+        why_set(why, WHY_GENERAL, "a command for odbc-affinity must be the "
+                "only statement of its text; nothing of this one was done");
+        return COMMAND_REFUSED;
+    }
+    return COMMAND_NOT_OURS;
+}

@@ -1,0 +1,448 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Running a text: SQLExecDirect, SQLPrepare, SQLExecute, and SQLNativeSql,
+ * which shows it.  A text that is a command of ours (command.h) is answered
+ * by a SELECT of literals on the application's own statement, so that what it
+ * asks next about the result is the inner driver's to answer; every other
+ * text is forwarded as it came.
+ *
+ * Also known here: whether a unit may be open, since a command must not leave
+ * one behind where there was none (rules §12).
+ */
+#include "autoconf.h"
+
+#include "surface.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "session.h"
+
+/* A prepared command tells its columns before it has values: as wide as
+   psqlODBC lets a VARCHAR be. */
+enum { PREPARED_WIDTH = 255 };
+
+/* ---- is it ours? ----------------------------------------------------- */
+
+static enum command_found look_closer(struct diags *diags,
+                                      enum text_width width, const void *text,
+                                      SQLINTEGER length,
+                                      struct command *command)
+{
+    enum command_found found = COMMAND_REFUSED;
+    struct why why = { 0 };
+    struct text utf8;
+
+    text_init(&utf8);
+    text_append_argument(&utf8, text, length, width, TEXT_CHARACTERS);
+    if (utf8.failed) {
+        why_memory(&why);
+    } else {
+        found = command_parse(text_string(&utf8), utf8.length, command, &why);
+        command->width = width;
+    }
+    text_free(&utf8);
+    diag_why(diags, &why);
+    return found;
+}
+
+/* REFUSED: the reason is in the records. */
+static inline enum command_found look(struct diags *diags,
+                                      enum text_width width, const void *text,
+                                      SQLINTEGER length,
+                                      struct command *command)
+{
+    if (!SURFACE_UNLIKELY(command_likely(text, length, width))) {
+        return COMMAND_NOT_OURS;
+    }
+    return look_closer(diags, width, text, length, command);
+}
+
+/* The end of a call in which the inner driver was not asked. */
+static SQLRETURN leave(struct stmt *stmt, SQLRETURN rc)
+{
+    atomic_store_explicit(&stmt->running, false, memory_order_relaxed);
+    return rc;
+}
+
+static void forget_command(struct stmt *stmt)
+{
+    if (SURFACE_UNLIKELY(stmt->command)) {
+        command_free(stmt->command);
+        stmt->command = NULL;
+    }
+}
+
+/* ---- units ----------------------------------------------------------- */
+
+static inline void begin_unit(struct stmt *stmt)
+{
+    atomic_store_explicit(&stmt->dbc->unit, true, memory_order_relaxed);
+    atomic_store_explicit(&stmt->executed, true, memory_order_relaxed);
+}
+
+/* Certainly no unit is open: nothing was run since the last one ended, and no
+   other statement has a cursor through which one can begin unseen (SQLSetPos,
+   fetching with UseDeclareFetch).  Whoever is not sure leaves the unit to the
+   application. */
+static bool no_unit_is_open(struct stmt *stmt)
+{
+    struct dbc *dbc = stmt->dbc;
+    bool cursors = false;
+    struct stmt *other;
+
+    mutex_lock(&dbc->lock);
+    DL_FOREACH(dbc->stmts, other) {
+        cursors |= other != stmt && atomic_load(&other->executed);
+    }
+    mutex_unlock(&dbc->lock);
+    return !cursors && !atomic_load(&dbc->unit);
+}
+
+static bool is_autocommit(const struct inner_calls *call, SQLHDBC hdbc)
+{
+    __typeof__(SQLGetConnectAttr) *get =
+        call->SQLGetConnectAttr ? call->SQLGetConnectAttr
+                                : call->SQLGetConnectAttrW;
+    SQLULEN on = SQL_AUTOCOMMIT_ON; /* some drivers write eight bytes */
+
+    return !get || !SQL_SUCCEEDED(get(hdbc, SQL_ATTR_AUTOCOMMIT, &on,
+                                      SQL_IS_UINTEGER, NULL)) ||
+           (SQLUINTEGER)on == SQL_AUTOCOMMIT_ON;
+}
+
+/* The SELECT has begun a unit if autocommit is off.  Ending it keeps its rows
+   (facts §9).  Should that fail, the application's next call finds out why. */
+static void end_own_unit(struct stmt *stmt)
+{
+    const struct inner_calls *call;
+    SQLHDBC hdbc = session_inner(stmt->dbc->session, &call);
+
+    atomic_store(&stmt->executed, false);
+    lock_assert_none();
+    if (hdbc && call->SQLEndTran && !is_autocommit(call, hdbc) &&
+        no_unit_is_open(stmt)) {
+        call->SQLEndTran(SQL_HANDLE_DBC, hdbc, SQL_COMMIT);
+    }
+}
+
+/* ---- running a command ----------------------------------------------- */
+
+enum way { EXEC_DIRECT, EXEC_PREPARE, EXEC_PREPARED };
+
+/* The SELECT to the inner statement, in the width in which the command came.
+   A prepared one is prepared anew each time, since its values are. */
+static SQLRETURN send(const struct stmt *stmt, enum text_width width,
+                      enum way way, void *text, SQLINTEGER length)
+{
+    const struct inner_calls *call = stmt->call;
+    SQLRETURN rc;
+
+    lock_assert_none();
+    if (width == TEXT_WIDE) {
+        rc = way == EXEC_DIRECT
+                 ? call->SQLExecDirectW(stmt->inner, text, length)
+                 : call->SQLPrepareW(stmt->inner, text, length);
+    } else {
+        rc = way == EXEC_DIRECT
+                 ? call->SQLExecDirect(stmt->inner, text, length)
+                 : call->SQLPrepare(stmt->inner, text, length);
+    }
+    if (way == EXEC_PREPARED && SQL_SUCCEEDED(rc)) {
+        rc = call->SQLExecute(stmt->inner);
+    }
+    return rc;
+}
+
+static bool can_send(const struct inner_calls *call, enum text_width width,
+                     enum way way)
+{
+    bool direct = way == EXEC_DIRECT;
+
+    return width == TEXT_WIDE
+               ? (direct ? (bool)call->SQLExecDirectW
+                         : call->SQLPrepareW && call->SQLExecute)
+               : (direct ? (bool)call->SQLExecDirect
+                         : call->SQLPrepare && call->SQLExecute);
+}
+
+/* The text as the inner driver takes it; NULL: out of memory. */
+static void *widen(const struct text *sql, enum text_width width)
+{
+    size_t size = width == TEXT_WIDE ? sizeof(SQLWCHAR) : 1;
+    void *argument = sql->length < INT_MAX ? malloc((sql->length + 1) * size)
+                                           : NULL;
+
+    if (argument) {
+        text_write(sql->data, sql->length, argument, (SQLLEN)sql->length + 1,
+                   width, TEXT_CHARACTERS);
+    }
+    return argument;
+}
+
+/* There is no link to make a result set on, so each row is a record (rules
+   §12). */
+static SQLRETURN say_rows(struct stmt *stmt,
+                          const struct command_answer *answer)
+{
+    size_t rows = command_answer_rows(answer);
+    SQLRETURN rc = SQL_ERROR;
+
+    diag_clear(&stmt->head.diags);
+    for (size_t i = 0; i < rows; i++) {
+        struct text row;
+
+        text_init(&row);
+        command_answer_say(answer, i, &row);
+        rc = diag_add(&stmt->head.diags, WHY_REFUSED,
+                      "the link of this session is dead; %s",
+                      text_string(&row));
+        text_free(&row);
+    }
+    return rows ? rc : diag_add(&stmt->head.diags, WHY_REFUSED,
+                                "the link of this session is dead; there are "
+                                "no rows to tell");
+}
+
+/* Makes the answer the statement's result set, or (EXEC_PREPARE) its shape
+   what the statement is prepared for. */
+static SQLRETURN answer_with(struct stmt *stmt, enum text_width width,
+                             enum way way,
+                             const struct command_answer *answer)
+{
+    struct text sql;
+    void *text = NULL;
+    SQLRETURN rc;
+
+    text_init(&sql);
+    if (command_answer_sql(answer, way == EXEC_PREPARE ? PREPARED_WIDTH : 1,
+                           &sql)) {
+        text = widen(&sql, width);
+    }
+    if (!text) {
+        text_free(&sql);
+        return leave(stmt, diag_add(&stmt->head.diags, WHY_MEMORY, "%s", ""));
+    }
+    rc = send(stmt, width, way, text, (SQLINTEGER)sql.length);
+    free(text);
+    text_free(&sql);
+    if (way != EXEC_PREPARE && rc == SQL_ERROR &&
+        session_link_dead(stmt->dbc->session)) {
+        return leave(stmt, say_rows(stmt, answer));
+    }
+    if (way != EXEC_PREPARE && SQL_SUCCEEDED(rc)) {
+        rc = surface_leave_STMT(&stmt->head, rc);
+        end_own_unit(stmt);
+        return rc;
+    }
+    return surface_leave_STMT(&stmt->head, rc);
+}
+
+static SQLRETURN run(struct stmt *stmt, const struct command *command,
+                     enum way way)
+{
+    struct command_answer answer;
+    struct command_view view;
+    struct why why = { 0 };
+    SQLRETURN rc;
+
+    if (!can_send(stmt->call, command->width, way)) {
+        return entry_missing(&stmt->head, "SQLExecDirect or SQLPrepare");
+    }
+    if (!session_view(stmt->dbc->session, &view)) {
+        return leave(stmt, entry_unconnected(&stmt->head));
+    }
+    if (way == EXEC_PREPARE) {
+        command_describe(command, &answer);
+    } else if (!command_run(command, &view, &answer, &why)) {
+        command_answer_free(&answer);
+        return leave(stmt, diag_why(&stmt->head.diags, &why));
+    }
+    rc = way != EXEC_PREPARE && session_link_dead(stmt->dbc->session)
+             ? leave(stmt, say_rows(stmt, &answer))
+             : answer_with(stmt, command->width, way, &answer);
+    command_answer_free(&answer);
+    return rc;
+}
+
+/* ---- the four functions ---------------------------------------------- */
+
+static SQLRETURN run_directly(struct stmt *stmt, struct command *command)
+{
+    SQLRETURN rc = run(stmt, command, EXEC_DIRECT);
+
+    command_clear(command);
+    return rc;
+}
+
+SQLRETURN entry_SQLExecDirect(enum text_width width, SQLHSTMT handle,
+                              void *text, SQLINTEGER length)
+{
+    struct stmt *stmt = handle;
+    const struct inner_calls *call = NULL;
+    struct command command;
+    enum command_found found;
+    SQLRETURN rc = surface_enter_STMT(&handle, &call);
+
+    if (rc != SQL_SUCCESS) {
+        return rc;
+    }
+    forget_command(stmt);
+    found = look(&stmt->head.diags, width, text, length, &command);
+    if (SURFACE_UNLIKELY(found != COMMAND_NOT_OURS)) {
+        return found == COMMAND_OURS ? run_directly(stmt, &command)
+                                     : leave(stmt, SQL_ERROR);
+    }
+    begin_unit(stmt);
+    if (width == TEXT_WIDE) {
+        if (!call->SQLExecDirectW) {
+            return entry_missing(&stmt->head, "SQLExecDirectW");
+        }
+        rc = call->SQLExecDirectW(handle, text, length);
+    } else {
+        if (!call->SQLExecDirect) {
+            return entry_missing(&stmt->head, "SQLExecDirect");
+        }
+        rc = call->SQLExecDirect(handle, text, length);
+    }
+    return surface_leave_STMT(&stmt->head, rc);
+}
+
+/* Keeps the command with the statement, for SQLExecute. */
+static SQLRETURN prepare(struct stmt *stmt, struct command *command)
+{
+    SQLRETURN rc = run(stmt, command, EXEC_PREPARE);
+
+    if (SQL_SUCCEEDED(rc)) {
+        stmt->command = malloc(sizeof *command);
+        if (stmt->command) {
+            *stmt->command = *command;
+            return rc;
+        }
+        rc = diag_add(&stmt->head.diags, WHY_MEMORY, "%s", "");
+    }
+    command_clear(command);
+    return rc;
+}
+
+SQLRETURN entry_SQLPrepare(enum text_width width, SQLHSTMT handle, void *text,
+                           SQLINTEGER length)
+{
+    struct stmt *stmt = handle;
+    const struct inner_calls *call = NULL;
+    struct command command;
+    enum command_found found;
+    SQLRETURN rc = surface_enter_STMT(&handle, &call);
+
+    if (rc != SQL_SUCCESS) {
+        return rc;
+    }
+    forget_command(stmt);
+    found = look(&stmt->head.diags, width, text, length, &command);
+    if (SURFACE_UNLIKELY(found != COMMAND_NOT_OURS)) {
+        return found == COMMAND_OURS ? prepare(stmt, &command)
+                                     : leave(stmt, SQL_ERROR);
+    }
+    /* Asked for its columns, a prepared statement begins a unit (rules
+       §9.0). */
+    begin_unit(stmt);
+    if (width == TEXT_WIDE) {
+        if (!call->SQLPrepareW) {
+            return entry_missing(&stmt->head, "SQLPrepareW");
+        }
+        rc = call->SQLPrepareW(handle, text, length);
+    } else {
+        if (!call->SQLPrepare) {
+            return entry_missing(&stmt->head, "SQLPrepare");
+        }
+        rc = call->SQLPrepare(handle, text, length);
+    }
+    return surface_leave_STMT(&stmt->head, rc);
+}
+
+SQLRETURN entry_SQLExecute(SQLHSTMT handle)
+{
+    struct stmt *stmt = handle;
+    const struct inner_calls *call = NULL;
+    SQLRETURN rc = surface_enter_STMT(&handle, &call);
+
+    if (rc != SQL_SUCCESS) {
+        return rc;
+    }
+    if (SURFACE_UNLIKELY(stmt->command)) {
+        return run(stmt, stmt->command, EXEC_PREPARED);
+    }
+    begin_unit(stmt);
+    if (!call->SQLExecute) {
+        return entry_missing(&stmt->head, "SQLExecute");
+    }
+    return surface_leave_STMT(&stmt->head, call->SQLExecute(handle));
+}
+
+/* A command has no native form, so it is its own. */
+static SQLRETURN copy_text(struct head *head, enum text_width width,
+                           const void *in, SQLINTEGER in_length, void *out,
+                           SQLINTEGER out_size, SQLINTEGER *out_length)
+{
+    struct text_written written;
+    struct text text;
+
+    if (out && out_size < 0) {
+        return diag_add(&head->diags, WHY_LENGTH,
+                        "the room for a statement's text is %d",
+                        (int)out_size);
+    }
+    text_init(&text);
+    text_append_argument(&text, in, in_length, width, TEXT_CHARACTERS);
+    if (text.failed) {
+        text_free(&text);
+        return diag_add(&head->diags, WHY_MEMORY, "%s", "");
+    }
+    written = text_write(text_string(&text), text.length, out, out_size,
+                         width, TEXT_CHARACTERS);
+    text_free(&text);
+    if (out_length) {
+        *out_length = (SQLINTEGER)written.needed;
+    }
+    return written.truncated ? diag_add(&head->diags, WHY_TRUNCATED, "%s", "")
+                             : SQL_SUCCESS;
+}
+
+SQLRETURN entry_SQLNativeSql(enum text_width width, SQLHDBC handle, void *in,
+                             SQLINTEGER in_length, void *out,
+                             SQLINTEGER out_size, SQLINTEGER *out_length)
+{
+    struct head *head = handle;
+    const struct inner_calls *call;
+    struct command command = { .argument = NULL };
+    enum command_found found;
+    SQLRETURN rc = surface_enter_DBC(&handle, &call);
+
+    if (rc != SQL_SUCCESS) {
+        return rc;
+    }
+    found = look(&head->diags, width, in, in_length, &command);
+    command_clear(&command);
+    if (found != COMMAND_NOT_OURS) {
+        diag_clear(&head->diags);
+        return copy_text(head, width, in, in_length, out, out_size,
+                         out_length);
+    }
+    if (width == TEXT_WIDE) {
+        if (!call->SQLNativeSqlW) {
+            return entry_missing(head, "SQLNativeSqlW");
+        }
+        rc = call->SQLNativeSqlW(handle, in, in_length, out, out_size,
+                                 out_length);
+    } else {
+        if (!call->SQLNativeSql) {
+            return entry_missing(head, "SQLNativeSql");
+        }
+        rc = call->SQLNativeSql(handle, in, in_length, out, out_size,
+                                out_length);
+    }
+    return surface_leave_DBC(head, rc);
+}
