@@ -28,8 +28,8 @@ static const char *read_value(const char *p, struct text *value)
 
     p += quoted;
     while (*p && (quoted ? *p != '\'' : !isspace((unsigned char)*p))) {
-        if (*p == '\\' && p[1]) {
-            p++;
+        if (*p == '\\' && !*++p) {
+            break; /* nothing to keep: libpq drops it */
         }
         text_append_char(value, *p++);
     }
@@ -70,25 +70,28 @@ static void append_pair(struct text *out, const char *name, const char *value)
 bool pqopt_merge(const char *user, const char *environment, bool wide,
                  struct text *out, struct why *why)
 {
-    struct text name, value, options;
+    struct text name, value, own, options;
     bool encoding = !wide;
     const char *p;
 
     text_init(&name);
     text_init_wiped(&value);
+    text_init_wiped(&own);
     text_init_wiped(&options);
     text_append(&options, "-c DateStyle=ISO -c extra_float_digits=2");
     if (environment && *environment) {
         text_appendf(&options, " %s", environment);
     }
     for (p = skip_blanks(user); p && *p; p = p ? skip_blanks(p) : NULL) {
+        size_t at = (size_t)(p - user);
         p = read_pair(p, &name, &value);
         if (!p) {
             why_set(why, WHY_VALUE,
-                    "pqopt is not a list of name=value pairs after %zu "
-                    "bytes of the merged string", out->length);
+                    "pqopt is not a list of name=value pairs from its byte "
+                    "%zu on", at);
         } else if (strcmp(text_string(&name), "options") == 0) {
-            text_appendf(&options, " %s", text_string(&value));
+            text_clear(&own); /* of two libpq takes the last */
+            text_append(&own, text_string(&value));
         } else {
             encoding |= strcmp(text_string(&name), "client_encoding") == 0;
             append_pair(out, text_string(&name), text_string(&value));
@@ -97,13 +100,18 @@ bool pqopt_merge(const char *user, const char *environment, bool wide,
     if (!encoding) {
         append_pair(out, "client_encoding", "UTF8");
     }
+    if (own.length) {
+        text_appendf(&options, " %s", text_string(&own));
+    }
     append_pair(out, "options", text_string(&options));
-    if (p && (options.failed || value.failed || name.failed || out->failed)) {
+    if (p && (options.failed || own.failed || value.failed || name.failed ||
+              out->failed)) {
         why_memory(why);
         p = NULL;
     }
     text_free(&name);
     text_free(&value);
+    text_free(&own);
     text_free(&options);
     return p != NULL;
 }

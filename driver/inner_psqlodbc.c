@@ -6,9 +6,11 @@
  * a reset needs, how PostgreSQL says who it is, what its refusals mean.
  *
  * Connection strings (facts §6, tried on 13.02): PWD, ConnSettings and pqopt
- * are decoded (%XX and +) when they stand unbraced or in an ini file, and
- * literal when braced; every other value keeps the braces it is given as part
- * of the value, so those are written plain.
+ * are decoded (%XX and +) when they stand unbraced, and literal when braced;
+ * every other value keeps the braces it is given as part of the value, so
+ * those are written plain.  In an ini file PWD is decoded, pqopt is literal,
+ * and ConnSettings is decoded unless it has blanks in two places; a driver's
+ * section of odbcinst.ini gives neither of the two.
  *
  * pqopt carries our start-up values so that DISCARD ALL goes back to what the
  * driver relies on (facts §10; rules §5.7): ours first, then PGOPTIONS, which
@@ -26,11 +28,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keywords whose value psqlODBC decodes unless it is braced. */
+/* Keywords whose value psqlODBC decodes where it is not braced. */
 static bool is_encoded(const char *keyword)
 {
     return text_same(connstr_canonical(keyword), "PWD") ||
-           text_same(keyword, "ConnSettings") || text_same(keyword, "pqopt");
+           text_same(connstr_canonical(keyword), "ConnSettings") ||
+           text_same(keyword, "pqopt");
+}
+
+/* psqlODBC's guess whether ConnSettings in an ini file are encoded: SQL that
+   is not has blanks in more than one place. */
+static bool looks_encoded(const char *value)
+{
+    unsigned places = 0;
+
+    for (; *value; value++) {
+        places += isspace((unsigned char)value[0]) &&
+                  !isspace((unsigned char)value[1]);
+    }
+    return places < 2;
+}
+
+static bool is_decoded(const char *keyword, const char *value,
+                       enum connstr_origin origin)
+{
+    if (origin == CONNSTR_INI) {
+        return text_same(connstr_canonical(keyword), "PWD") ||
+               (text_same(connstr_canonical(keyword), "ConnSettings") &&
+                looks_encoded(value));
+    }
+    return origin == CONNSTR_PLAIN && is_encoded(keyword);
 }
 
 static int hex(char c)
@@ -60,8 +87,7 @@ static void append_decoded(struct text *out, const char *value)
 static void append_literal(struct text *out, const char *keyword,
                            const char *value, enum connstr_origin origin)
 {
-    if (is_encoded(keyword) &&
-        (origin == CONNSTR_PLAIN || origin == CONNSTR_INI)) {
+    if (is_decoded(keyword, value, origin)) {
         append_decoded(out, value);
     } else {
         text_append(out, value);
@@ -69,13 +95,13 @@ static void append_literal(struct text *out, const char *keyword,
 }
 
 /* The value in force for pqopt or ConnSettings, literal: the string's or our
-   DSN's, else the instance's DSN's, else that of its driver's section. */
+   DSN's, else the instance's DSN's. */
 static bool effective(const struct inner_target *target, const char *keyword,
                       struct text *out, struct why *why)
 {
     const struct connstr_item *item = connstr_find(target->passed, keyword);
-    const struct inifile_section *dsn, *driver = NULL;
-    const char *value = NULL, *name;
+    const struct inifile_section *dsn;
+    const char *value;
 
     if (item) {
         append_literal(out, keyword, item->value, item->origin);
@@ -89,15 +115,9 @@ static bool effective(const struct inner_target *target, const char *keyword,
         return false;
     }
     value = inifile_value(dsn, keyword);
-    name = inifile_value(dsn, "Driver");
-    if (!value && name && !strpbrk(name, "/.")) {
-        driver = inifile_section(name, INIFILE_DRIVER, NULL);
-        value = driver ? inifile_value(driver, keyword) : NULL;
-    }
     if (value) {
-        append_decoded(out, value);
+        append_literal(out, keyword, value, CONNSTR_INI);
     }
-    inifile_release(driver);
     inifile_release(dsn);
     return true;
 }
@@ -122,7 +142,7 @@ static void append_passed(struct text *out, const struct connstr *passed)
     for (size_t i = 0; i < passed->count; i++) {
         const struct connstr_item *item = &passed->items[i];
         if (text_same(item->keyword, "pqopt") ||
-            text_same(item->keyword, "ConnSettings")) {
+            text_same(connstr_canonical(item->keyword), "ConnSettings")) {
             continue; /* written by compose(), merged with ours */
         }
         if (!is_encoded(item->keyword)) {
@@ -226,10 +246,11 @@ static enum inner_fault fault(const char *sqlstate, const char *text)
         const char *state, *words;
         enum inner_fault fault;
     } table[] = {
-        { "28", "password authentication failed", INNER_FAULT_LOGIN },
+        { "28", "authentication failed for user", INNER_FAULT_LOGIN },
         { "28", "no pg_hba.conf entry", INNER_FAULT_LOGIN },
+        { "28", "pg_hba.conf rejects", INNER_FAULT_LOGIN },
         { "28", "no password supplied", INNER_FAULT_LOGIN },
-        { "28", "role \"", INNER_FAULT_LOGIN },
+        { "28", "FATAL:  role \"", INNER_FAULT_LOGIN },
         { "42501", "permission denied for database", INNER_FAULT_LOGIN },
         { "3D000", "FATAL:  database \"", INNER_FAULT_POOL },
         { "57P04", "", INNER_FAULT_POOL },
@@ -239,8 +260,8 @@ static enum inner_fault fault(const char *sqlstate, const char *text)
         { "57P03", "the database system is", INNER_FAULT_STARTING },
         { "57P01", "terminating connection due to administrator",
           INNER_FAULT_LINK },
-        { "57P05", "", INNER_FAULT_LINK },
-        { "25P03", "", INNER_FAULT_LINK },
+        { "57P05", "due to idle-session timeout", INNER_FAULT_LINK },
+        { "25P03", "due to idle-in-transaction timeout", INNER_FAULT_LINK },
         { "57P02", "", INNER_FAULT_INSTANCE },
         { "08", "", INNER_FAULT_INSTANCE },
         { "HYT", "", INNER_FAULT_INSTANCE },

@@ -5,11 +5,12 @@
 # unit tests. tests/run runs those and, on a sandbox, everything else.
 
 EXTRA_DIST += \
+	$(check_scripts) \
+	$(integration_scripts) \
 	tests/README.md \
 	tests/run \
 	tests/tap.sh \
-	$(check_scripts) \
-	$(integration_scripts) \
+	tests/unit-route_map.h \
 	$(NULL)
 
 check_scripts = \
@@ -17,23 +18,44 @@ check_scripts = \
 	tests/check-layers.sh \
 	tests/check-onedoor.sh \
 	tests/check-register.sh \
+	tests/check-sample.sh \
 	tests/check-style.sh \
 	tests/check-symbols.sh \
 	$(NULL)
 
 # One cmocka program for each file of driver/ under test, one group in each.
 unit_tests = \
+	tests/surface-test \
+	tests/unit-config \
 	tests/unit-connstr \
+	tests/unit-diag \
 	tests/unit-inifile \
+	tests/unit-inner_pqopt \
+	tests/unit-inner_psqlodbc \
+	tests/unit-inner \
+	tests/unit-inner_pqopt \
 	tests/unit-route \
+	tests/unit-route_bound \
+	tests/unit-route_datetime \
+	tests/unit-route_key \
+	tests/unit-route_literal \
+	tests/unit-route_map \
+	tests/unit-route_map_find \
+	tests/unit-route_map_merge \
+	tests/unit-route_numeric \
+	tests/unit-route_pghash \
+	tests/unit-route_rendezvous \
+	tests/unit-route_type \
 	tests/unit-text \
 	$(NULL)
 
 # Programs and scripts that need the sandbox; they print TAP.
 integration_programs = \
+	tests/leak-test \
 	$(NULL)
 integration_scripts = \
 	tests/build-test.sh \
+	tests/sandbox-test.sh \
 	$(NULL)
 
 TESTS += $(check_scripts)
@@ -61,3 +83,40 @@ integration_ldadd = $(ODBC_LIBS)
 # A library for tests to load, never installed:
 #   tests_libfake_la_LDFLAGS = $(loadable_ldflags)
 loadable_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
+
+# The fake inner driver, and the same without wide names.
+check_LTLIBRARIES += tests/libfake.la tests/libfakenarrow.la
+fake_sources = \
+	driver/connstr.c \
+	driver/secret.c \
+	driver/text.c \
+	driver/text_odbc.c \
+	tests/fake/fake.h \
+	tests/fake/fake_driver.c \
+	tests/fake/fake_handle.c \
+	tests/fake/fake_inside.h \
+	tests/fake/fake_stmt.c \
+	$(NULL)
+tests_libfake_la_SOURCES = $(fake_sources)
+tests_libfake_la_CPPFLAGS = $(AM_CPPFLAGS)
+tests_libfake_la_LDFLAGS = $(loadable_ldflags) -Wl,-Bsymbolic
+tests_libfakenarrow_la_SOURCES = $(fake_sources)
+tests_libfakenarrow_la_CPPFLAGS = $(AM_CPPFLAGS) -DFAKE_NARROW
+tests_libfakenarrow_la_LDFLAGS = $(loadable_ldflags) -Wl,-Bsymbolic
+
+tests_surface_test_SOURCES = \
+	tests/surface-test.c \
+	tests/fake/fake_use.c \
+	tests/fake/fake_use.h \
+	$(NULL)
+
+# What C programs over the manager share.
+odbc_tap = tests/odbc_tap.c tests/odbc_tap.h
+tests_leak_test_SOURCES = tests/leak-test.c $(odbc_tap)
+tests_leak_test_LDADD = $(integration_ldadd)
+tests_unit_inner_CPPFLAGS = $(driver_libcore_la_CPPFLAGS)
+tests_unit_inner_SOURCES = \
+	tests/unit-inner.c \
+	tests/fake/fake_use.c \
+	tests/fake/fake_use.h \
+	$(NULL)
