@@ -30,10 +30,9 @@ unit_tests = \
 	tests/unit-connstr \
 	tests/unit-diag \
 	tests/unit-inifile \
-	tests/unit-inner_pqopt \
-	tests/unit-inner_psqlodbc \
 	tests/unit-inner \
 	tests/unit-inner_pqopt \
+	tests/unit-inner_psqlodbc \
 	tests/unit-route \
 	tests/unit-route_bound \
 	tests/unit-route_datetime \
