@@ -19,10 +19,12 @@
 #   S  prepare.  T  commit.  S  commit what is prepared.
 # S's ACCESS EXCLUSIVE lock alone would starve: a session at T that waits for
 # S's leaf holds T's root, which T must have to attach; PostgreSQL sees no
-# deadlock between instances. Hence the order above, short lock time-outs
-# (together under deadlock_timeout, so that the application is never the
-# victim), and beginning again. S prepares so that a crash between the two
-# commits leaves the leaf locked, not owned twice: moves_resolve ends it.
+# deadlock between instances. Hence the order above, lock time-outs, and
+# beginning again. A session at S that has read the root and now waits to
+# write makes a deadlock with us: by a short deadlock_timeout of ours, and lock
+# time-outs under the application's (1 s), we are always the one to give way.
+# S prepares so that a crash between the two commits leaves the leaf locked,
+# not owned twice: moves_resolve ends it.
 
 declare -A session_in session_out session_pid
 
@@ -123,12 +125,13 @@ move_leaf() {
             fail "$leaf stays on $source:" \
                 "$(cat "$dir/tmp/source.err" "$dir/tmp/target.err")"
         fi
-        (( try < 60 )) ||
+        (( try < 40 )) ||
             fail "$leaf stays on $source: sessions keep using $root"
         sleep "0.$(( 1 + RANDOM % 5 ))"
     done
     sessions_close
-    say "$leaf: $(<"$dir/tmp/count") rows moved from $source to $target"
+    say "$leaf: $(<"$dir/tmp/count") rows moved from $source to $target" \
+        "(attempt $try)"
     topology_repoint_all
     move_settle "$source" "$target"
 }
@@ -140,9 +143,12 @@ move_try() {
     group=${target%%s*}
     session_open source "$source"
     session_open target "$target"
-    session_run source "BEGIN; SET LOCAL lock_timeout = '300ms';
-        LOCK TABLE ONLY $root IN EXCLUSIVE MODE;" &&
-    session_run target "BEGIN; SET LOCAL lock_timeout = '300ms';
+    session_run source "BEGIN; SET LOCAL lock_timeout = '3s';
+        SET LOCAL deadlock_timeout = '50ms';
+        LOCK TABLE ONLY $root IN EXCLUSIVE MODE;
+        SET LOCAL lock_timeout = '900ms';" &&
+    session_run target "BEGIN; SET LOCAL lock_timeout = '900ms';
+        SET LOCAL deadlock_timeout = '50ms';
         LOCK TABLE ONLY $root IN ACCESS EXCLUSIVE MODE;" &&
     session_run source "LOCK TABLE $root IN ACCESS EXCLUSIVE MODE;
         \\copy public.$leaf TO 'rows'" &&
