@@ -1,7 +1,11 @@
 /* SPDX-FileCopyrightText: odbc-affinity contributors */
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Keywords: layers, checks, what goes down, and the texts made of them. */
+/*
+ * Keywords: layers, checks, what goes down, and the texts made of them.
+ * LONG: config*.c are reached only through config_read_*() over ini files, so
+ * that their tests share one set of those.
+ */
 #include "autoconf.h"
 
 #include <setjmp.h>
