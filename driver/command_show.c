@@ -543,7 +543,7 @@ static bool explain(const struct command_view *view,
 {
     uint32_t count = view->fleet->count;
     enum route_refusal *refusals = calloc(count, sizeof *refusals);
-    struct route_stock *stock = copy_stock(view->login);
+    struct route_stock *stock = NULL;
     struct place_order order = {
         .login = view->login,
         .key = key,
@@ -554,11 +554,12 @@ static bool explain(const struct command_view *view,
     };
     bool ok = true;
 
-    answer->failed |= !refusals || !stock;
-    if (!answer->failed) {
+    if (refusals) {
         place_explain(&order, refusals);
         ok = !order.owner.bad_key;
+        stock = copy_stock(view->login);
     }
+    answer->failed |= !stock;
     if (!ok) {
         *why = order.owner.why;
         why->code = WHY_KEY;

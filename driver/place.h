@@ -49,8 +49,10 @@ struct place_order {
 bool place_unit(struct place_order *order);
 void place_done(struct place_order *order);
 
-/* What would be decided for this order now, without taking or ordering
-   anything: for EXPLAIN AFFINITY KEY.  refusals[0..fleet->count) is filled. */
+/* What would be decided for this order now, without taking or ordering a
+   link: for EXPLAIN AFFINITY KEY.  An owner that is not known is asked for as
+   it is for a unit, and waited for until pool_wait_ms are over.
+   refusals[0..fleet->count) is filled.  Locks: takes login->lock. */
 struct verdict place_explain(struct place_order *order,
                              enum route_refusal *refusals);
 
