@@ -14,7 +14,7 @@
 
 #include "route_map.h"
 
-static struct route_typing typing_of(const char *name)
+static inline struct route_typing typing_of(const char *name)
 {
     static const enum route_type types[] = {
         ROUTE_TYPE_INT4, ROUTE_TYPE_INT8, ROUTE_TYPE_TEXT, ROUTE_TYPE_NUMERIC,
@@ -36,8 +36,8 @@ static struct route_typing typing_of(const char *name)
 
 /* columns: "a bigint, b text"; ! before a type makes it unsafe; the name - is
    an expression. */
-static int inner(struct route_builder *builder, int parent, const char *bound,
-                 char strategy, const char *columns)
+static inline int inner(struct route_builder *builder, int parent,
+                        const char *bound, char strategy, const char *columns)
 {
     struct route_column column[8];
     char text[200], *rest = text, *one;
@@ -57,8 +57,8 @@ static int inner(struct route_builder *builder, int parent, const char *bound,
 }
 
 /* claim: "L" its own, "P3" a pointer at group 3, "?" an unresolved one. */
-static int leaf(struct route_builder *builder, int parent, const char *bound,
-                const char *claim)
+static inline int leaf(struct route_builder *builder, int parent,
+                       const char *bound, const char *claim)
 {
     enum route_claim what = *claim == 'L'   ? ROUTE_CLAIM_LOCAL
                             : *claim == 'P' ? ROUTE_CLAIM_POINTER
@@ -68,7 +68,7 @@ static int leaf(struct route_builder *builder, int parent, const char *bound,
                               (unsigned)strtoul(claim + 1, NULL, 10));
 }
 
-static struct route_map *finish(struct route_builder *builder)
+static inline struct route_map *finish(struct route_builder *builder)
 {
     struct why why = {.text = ""};
     struct route_map *map = route_builder_finish(builder, &why);
@@ -82,8 +82,8 @@ static struct route_map *finish(struct route_builder *builder)
 
 /* A result in short: "2" its owner, "0+2" several, "none", "moving",
    "moving 0+2" if it is known between whom, ... */
-static void print_found(const struct route_found *found, char *text,
-                        size_t room)
+static inline void print_found(const struct route_found *found, char *text,
+                               size_t room)
 {
     static const char *const words[] = {"", "", "none", "moving", "unresolved",
                                         "ask", "bad", "empty"};
