@@ -25,8 +25,7 @@ static bool take(struct route_bound *b, const char *word)
     size_t length = strlen(word);
 
     skip_blanks(b);
-    if ((size_t)(b->end - b->at) < length ||
-        memcmp(b->at, word, length) != 0) {
+    if ((size_t)(b->end - b->at) < length || memcmp(b->at, word, length) != 0) {
         return false;
     }
     b->at += length;
@@ -49,11 +48,10 @@ static bool take_number(struct route_bound *b, uint32_t *number)
 
 static bool take_hash(struct route_bound *b)
 {
-    return take(b, "(") && take(b, "modulus") &&
-           take_number(b, &b->modulus) && take(b, ",") &&
-           take(b, "remainder") && take_number(b, &b->remainder) &&
-           take(b, ")") && b->at == b->end && b->modulus > 0 &&
-           b->remainder < b->modulus;
+    return take(b, "(") && take(b, "modulus") && take_number(b, &b->modulus) &&
+           take(b, ",") && take(b, "remainder") &&
+           take_number(b, &b->remainder) && take(b, ")") && b->at == b->end &&
+           b->modulus > 0 && b->remainder < b->modulus;
 }
 
 static enum route_bound_kind start(struct route_bound *b)

@@ -51,10 +51,10 @@ static int64_t day_number(int32_t year, int32_t month, int32_t day)
     int64_t y = (int64_t)year - (month <= 2);
     int64_t era = (y >= 0 ? y : y - 399) / 400;
     int64_t year_of_era = y - era * 400;
-    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 +
-                          day - 1;
-    int64_t day_of_era = year_of_era * 365 + year_of_era / 4 -
-                         year_of_era / 100 + day_of_year;
+    int64_t day_of_year =
+        (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    int64_t day_of_era =
+        year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
 
     return era * 146097 + day_of_era - 730425; /* 2000-01-01 */
 }
@@ -286,14 +286,22 @@ static int64_t unit_length(const char *word, size_t length)
         const char *word;
         int64_t span;
     } units[] = {
-        {"year", 360 * DAY},   {"years", 360 * DAY},
-        {"mon", 30 * DAY},     {"mons", 30 * DAY},
-        {"month", 30 * DAY},   {"months", 30 * DAY},
-        {"week", 7 * DAY},     {"weeks", 7 * DAY},
-        {"day", DAY},          {"days", DAY},
-        {"hour", 3600 * SECOND}, {"hours", 3600 * SECOND},
-        {"minute", 60 * SECOND}, {"minutes", 60 * SECOND},
-        {"second", SECOND},    {"seconds", SECOND},
+        {"year", 360 * DAY},
+        {"years", 360 * DAY},
+        {"mon", 30 * DAY},
+        {"mons", 30 * DAY},
+        {"month", 30 * DAY},
+        {"months", 30 * DAY},
+        {"week", 7 * DAY},
+        {"weeks", 7 * DAY},
+        {"day", DAY},
+        {"days", DAY},
+        {"hour", 3600 * SECOND},
+        {"hours", 3600 * SECOND},
+        {"minute", 60 * SECOND},
+        {"minutes", 60 * SECOND},
+        {"second", SECOND},
+        {"seconds", SECOND},
     };
     struct route_walk walk = {word, word + length};
 
@@ -362,8 +370,7 @@ enum route_parse route_datetime_interval(const struct route_typing *typing,
             return ROUTE_PARSE_UNSURE;
         }
         if (is_clock(&walk)) {
-            if (span[1] < DAY ||
-                take_time(&walk, -1, &f) != ROUTE_PARSE_OK ||
+            if (span[1] < DAY || take_time(&walk, -1, &f) != ROUTE_PARSE_OK ||
                 walk.at < walk.end ||
                 __builtin_add_overflow(span[0], f.time, &span[0])) {
                 return ROUTE_PARSE_UNSURE;

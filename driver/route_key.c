@@ -206,8 +206,8 @@ static bool check_parts(const struct route_part *part, size_t count,
                         size_t *bytes, struct why *why)
 {
     if (count > ROUTE_KEY_PARTS) {
-        why_set(why, WHY_VALUE, "AffinityKey: %zu sub-keys, at most %d",
-                count, ROUTE_KEY_PARTS);
+        why_set(why, WHY_VALUE, "AffinityKey: %zu sub-keys, at most %d", count,
+                ROUTE_KEY_PARTS);
         return false;
     }
     *bytes = 0;

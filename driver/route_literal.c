@@ -102,8 +102,7 @@ enum route_parse route_literal_integer(const struct route_typing *typing,
             return odd_number(&whole);
         }
         if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*walk.at - '0'),
-                                   &value)) {
+            __builtin_add_overflow(value, (uint64_t)(*walk.at - '0'), &value)) {
             return ROUTE_PARSE_BAD;
         }
     }
@@ -191,8 +190,8 @@ static bool is_decimal(struct route_walk walk)
             break;
         }
     }
-    if (digits && (route_literal_take(&walk, 'e') ||
-                   route_literal_take(&walk, 'E'))) {
+    if (digits &&
+        (route_literal_take(&walk, 'e') || route_literal_take(&walk, 'E'))) {
         if (!route_literal_take(&walk, '-')) {
             route_literal_take(&walk, '+');
         }
@@ -239,8 +238,8 @@ static bool convert(const char *number, bool single, double *value)
     int kept = errno;
 
     errno = 0;
-    *value = single ? (double)strtof_l(number, NULL, c)
-                    : strtod_l(number, NULL, c);
+    *value =
+        single ? (double)strtof_l(number, NULL, c) : strtod_l(number, NULL, c);
     bool ok = errno != ERANGE || (*value != 0 && isfinite(*value));
     errno = kept;
     return ok;
@@ -322,8 +321,7 @@ enum route_parse route_literal_uuid(const struct route_typing *typing,
 }
 
 static enum route_parse bytea_hex(struct route_walk walk,
-                                  struct route_datum *datum,
-                                  unsigned char *out)
+                                  struct route_datum *datum, unsigned char *out)
 {
     datum->bytes = out;
     while (walk.at < walk.end) {
@@ -413,10 +411,9 @@ static size_t utf8_unit(const unsigned char *bytes, size_t left)
             return 0;
         }
     }
-    bool wrong = (c == 0xe0 && bytes[1] < 0xa0) ||
-                 (c == 0xed && bytes[1] > 0x9f) ||
-                 (c == 0xf0 && bytes[1] < 0x90) ||
-                 (c == 0xf4 && bytes[1] > 0x8f);
+    bool wrong =
+        (c == 0xe0 && bytes[1] < 0xa0) || (c == 0xed && bytes[1] > 0x9f) ||
+        (c == 0xf0 && bytes[1] < 0x90) || (c == 0xf4 && bytes[1] > 0x8f);
     return wrong ? 0 : length;
 }
 

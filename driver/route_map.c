@@ -86,8 +86,7 @@ void route_claims_judge(const struct route_claims *claims,
 }
 
 int route_cell_compare(bool fixed, const struct route_cell *a,
-                       const unsigned char *a_bytes,
-                       const struct route_cell *b,
+                       const unsigned char *a_bytes, const struct route_cell *b,
                        const unsigned char *b_bytes)
 {
     if (a->edge != 0 || b->edge != 0) {
@@ -108,8 +107,8 @@ int route_cell_compare(bool fixed, const struct route_cell *a,
 struct route_builder *route_builder_new(void)
 {
     struct route_builder *builder = calloc(1, sizeof(*builder));
-    char **none = builder ? route_vec_add(&builder->names, sizeof(char *), 1)
-                          : NULL;
+    char **none =
+        builder ? route_vec_add(&builder->names, sizeof(char *), 1) : NULL;
 
     if (none) {
         *none = strdup("");
@@ -212,9 +211,8 @@ static struct route_given *take_down(struct route_builder *builder,
     size_t at = answer->text.count;
     char *text = length > 0 ? route_vec_add(&answer->text, 1, length) : NULL;
     struct route_given *given =
-        text || length == 0
-            ? route_vec_add(&answer->given, sizeof(*given), 1)
-            : NULL;
+        text || length == 0 ? route_vec_add(&answer->given, sizeof(*given), 1)
+                            : NULL;
     if (!given) {
         builder->memory = true;
         return NULL;
@@ -324,8 +322,9 @@ struct route_map *route_builder_finish(struct route_builder *builder,
                                        struct why *why)
 {
     if (builder->wrong) {
-        why_set(why, WHY_GENERAL, "ownership was described in a way that "
-                                  "makes no tree of partitions");
+        why_set(why, WHY_GENERAL,
+                "ownership was described in a way that "
+                "makes no tree of partitions");
         return NULL;
     }
     struct route_map *map = builder->memory ? NULL : calloc(1, sizeof(*map));

@@ -88,10 +88,7 @@ struct route_inner {
 
 /* Owners and states of all leaves of a node: one of these and words uint64_t
    of groups for each inner node. */
-enum {
-    ROUTE_SET_MOVING = 1,
-    ROUTE_SET_UNRESOLVED = 2
-};
+enum { ROUTE_SET_MOVING = 1, ROUTE_SET_UNRESOLVED = 2 };
 
 /* An array that grows.  Elements are of one size, which each call names. */
 struct route_vec {
@@ -104,7 +101,7 @@ struct route_vec {
 void *route_vec_add(struct route_vec *vec, size_t size, size_t more);
 
 struct route_map {
-    uint32_t root; /* a ref; NONE = no answer */
+    uint32_t root;  /* a ref; NONE = no answer */
     uint32_t width; /* the most key columns on a way down */
     bool repeats;   /* a column decides twice on some way down */
     bool deeper;    /* a leaf that no group stores, as far as known: there may
@@ -132,6 +129,30 @@ enum { ROUTE_CLAIMS_MEMO = 4096 };
 
 #define ROUTE_VEC(type, vec) ((type *)(vec).data)
 
+static inline const struct route_view *
+route_view_at(const struct route_map *map, size_t i)
+{
+    return &ROUTE_VEC(struct route_view, map->views)[i];
+}
+
+static inline const struct route_inner *
+route_inner_at(const struct route_map *map, uint32_t ref)
+{
+    return &ROUTE_VEC(struct route_inner, map->inners)[ref & ~ROUTE_REF_INNER];
+}
+
+static inline const struct route_claims *
+route_claims_at(const struct route_map *map, uint32_t ref)
+{
+    return &ROUTE_VEC(struct route_claims, map->claims)[ref];
+}
+
+static inline uint32_t route_ref_at(const struct route_map *map,
+                                    const struct route_view *view, size_t i)
+{
+    return ROUTE_VEC(uint32_t, map->refs)[view->refs + i];
+}
+
 /* Unites from into to. */
 void route_claims_unite(struct route_claims *to,
                         const struct route_claims *from);
@@ -141,9 +162,53 @@ void route_claims_judge(const struct route_claims *claims,
 
 /* The order of two cells of one type; bytes are those their at counts in. */
 int route_cell_compare(bool fixed, const struct route_cell *a,
-                       const unsigned char *a_bytes,
-                       const struct route_cell *b,
+                       const unsigned char *a_bytes, const struct route_cell *b,
                        const unsigned char *b_bytes);
+
+/* ---- searching (route_map_search.c) ---- */
+
+/* How many of sorted[0..count) are <= value. */
+size_t route_search_fixed(const int64_t *sorted, size_t count, int64_t value);
+
+/* The boundary cell[0..view->columns) against the key datums[0..given); behind
+   the given columns the key stands below (high false) or above all values. */
+int route_search_compare(const struct route_map *map,
+                         const struct route_view *view,
+                         const struct route_cell *cell,
+                         const struct route_datum *datums, uint32_t given,
+                         bool high);
+
+/* How many boundaries of the view are <= that key. */
+size_t route_search_cells(const struct route_map *map,
+                          const struct route_view *view,
+                          const struct route_datum *datums, uint32_t given,
+                          bool high);
+
+/* The first of pair[from..count), sorted, that is not below the other two. */
+size_t route_search_pairs(const struct route_pair *pair, size_t from,
+                          size_t count, uint32_t modulus, uint32_t remainder);
+
+/* ---- summing up (route_map_sum.c) ---- */
+
+struct route_sum {
+    const struct route_map *map;
+    struct route_found *found;
+    struct route_claims claims; /* if leaf */
+    uint8_t states;             /* ROUTE_SET_*, if sets */
+    bool leaf, sets;
+};
+
+void route_sum_start(struct route_sum *sum, const struct route_map *map,
+                     struct route_found *found);
+/* A leaf of the key, or one of those of a prefix. */
+void route_sum_leaf(struct route_sum *sum, const struct route_claims *claims,
+                    bool prefix);
+/* What answers said for which this inner node is a leaf. */
+void route_sum_above(struct route_sum *sum, const struct route_inner *inner);
+/* All leaves below an inner node. */
+void route_sum_all(struct route_sum *sum, uint32_t ref);
+/* Fills *found. */
+void route_sum_judge(struct route_sum *sum);
 
 /* ---- while building ---- */
 
@@ -180,7 +245,7 @@ struct route_builder {
     bool wrong;  /* was given what cannot be */
     bool distrust_range, distrust_list, distrust_hash;
     struct route_groups answered;
-    unsigned top; /* greatest group seen */
+    unsigned top;             /* greatest group seen */
     struct route_vec answers; /* struct route_answer */
     struct route_vec names;   /* char *: distinct column names; [0] is "" */
 };
@@ -212,6 +277,71 @@ struct route_shape {
     bool ask;
 };
 
+/* Partitions of an inner node in one answer, whatever their order. */
+struct route_set {
+    uint64_t sum, mixed;
+    uint32_t count;
+};
+
+struct route_way {
+    struct route_set set;
+    uint32_t shape, next;
+    uint32_t answer, given; /* the first answer that has it, and where */
+    uint32_t default_node;
+};
+
+struct route_merging {
+    const struct route_builder *builder;
+    struct route_map *map;
+    struct route_vec merged; /* struct route_merged */
+    struct route_vec shapes; /* struct route_shape */
+    struct route_vec ways;   /* struct route_way */
+    uint32_t *table;         /* of merged nodes by scope and text */
+    size_t mask;
+    uint32_t **to;    /* answer -> its nodes -> merged nodes */
+    uint32_t *way_of; /* the present answer's inner nodes -> ways */
+    uint32_t *child;  /* merged nodes by shape */
+    uint64_t *names;  /* column names: where in map->names */
+};
+
+static inline const struct route_answer *
+route_answer_at(const struct route_merging *m, size_t i)
+{
+    return &ROUTE_VEC(struct route_answer, m->builder->answers)[i];
+}
+
+static inline const struct route_given *
+route_given_at(const struct route_answer *answer, size_t i)
+{
+    return &ROUTE_VEC(struct route_given, answer->given)[i];
+}
+
+static inline struct route_merged *
+route_merged_at(const struct route_merging *m, size_t i)
+{
+    return &ROUTE_VEC(struct route_merged, m->merged)[i];
+}
+
+static inline struct route_shape *route_shape_at(const struct route_merging *m,
+                                                 size_t i)
+{
+    return &ROUTE_VEC(struct route_shape, m->shapes)[i];
+}
+
+static inline struct route_way *route_way_at(const struct route_merging *m,
+                                             size_t i)
+{
+    return &ROUTE_VEC(struct route_way, m->ways)[i];
+}
+
+/* Mixes hashes that are to be added up or cut short. */
+static inline uint64_t route_spread(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= UINT64_C(0x9E3779B97F4A7C15);
+    return x ^ x >> 29;
+}
+
 /* What the indexer is given to make one view of. */
 struct route_indexing {
     struct route_map *map;
@@ -220,7 +350,7 @@ struct route_indexing {
     const uint32_t *child; /* numbers of merged nodes, without DEFAULT */
     uint32_t count;
     uint32_t default_node; /* NONE */
-    bool alone; /* one way by itself: a clash makes it ask */
+    bool alone;            /* one way by itself: a clash makes it ask */
 };
 
 enum route_indexed {
@@ -236,6 +366,12 @@ enum route_indexed route_index_make(const struct route_indexing *from,
 /* The number of these claims in map->claims; NONE: no memory. */
 uint32_t route_claims_store(struct route_map *map,
                             const struct route_claims *claims);
+
+/* Makes the map of what was merged; false: no memory. */
+bool route_settle(struct route_merging *m);
+
+/* Gives back what memory is not needed.  Nothing can be added afterwards. */
+void route_settle_memory(struct route_map *map);
 
 /* Merges the builder's answers into map, which is all zeros. */
 bool route_merge(const struct route_builder *builder, struct route_map *map,

@@ -98,8 +98,7 @@ static void visit_kids(struct walk *w, const struct route_view *view)
         ROUTE_VEC(struct route_kid, w->map->kids) + view->kid;
 
     for (uint32_t i = 0; i < view->kids && !w->stopped; i++) {
-        visit_child(w, kid[i].ref,
-                    ROUTE_VEC(char, w->map->names) + kid[i].text,
+        visit_child(w, kid[i].ref, ROUTE_VEC(char, w->map->names) + kid[i].text,
                     kid[i].length);
     }
 }
@@ -112,10 +111,10 @@ static void visit_pairs(struct walk *w, const struct route_view *view)
 
     for (uint32_t i = 0; i < view->count && !w->stopped; i++) {
         char text[80];
-        int length = snprintf(
-            text, sizeof(text),
-            "FOR VALUES WITH (modulus %" PRIu32 ", remainder %" PRIu32 ")",
-            pair[i].modulus, pair[i].remainder);
+        int length = snprintf(text, sizeof(text),
+                              "FOR VALUES WITH (modulus %" PRIu32
+                              ", remainder %" PRIu32 ")",
+                              pair[i].modulus, pair[i].remainder);
         visit_child(w, ref[i], text, (size_t)length);
     }
 }
@@ -124,9 +123,9 @@ static void visit_pairs(struct walk *w, const struct route_view *view)
 static void print_edge(char *text, size_t room, const struct route_view *view,
                        const struct route_map *map, int64_t value)
 {
-    bool bare = value >= 0 && ROUTE_VEC(struct route_column, map->columns)
-                                      [view->column].typing.type ==
-                                  ROUTE_TYPE_INT4;
+    bool bare =
+        value >= 0 && ROUTE_VEC(struct route_column, map->columns)[view->column]
+                              .typing.type == ROUTE_TYPE_INT4;
 
     snprintf(text, room, bare ? "%" PRId64 : "'%" PRId64 "'", value);
 }
@@ -160,13 +159,14 @@ static void visit_view(struct walk *w, const struct route_view *view)
         .depth = w->depth,
         .strategy = view->strategy,
         .ask = view->ask,
-        .column = ROUTE_VEC(struct route_column, w->map->columns) +
-                  view->column,
+        .column =
+            ROUTE_VEC(struct route_column, w->map->columns) + view->column,
         .columns = view->columns};
 
     if (view->index == ROUTE_INDEX_HASH && view->count > 0) {
-        visit.modulus = ROUTE_VEC(struct route_pair, w->map->pairs)
-                            [view->at + view->count - 1].modulus;
+        visit.modulus = ROUTE_VEC(struct route_pair,
+                                  w->map->pairs)[view->at + view->count - 1]
+                            .modulus;
     }
     if (!w->visit(&visit, w->to)) {
         w->stopped = true;

@@ -52,9 +52,8 @@ static enum route_parse odd(const struct route_walk *walk)
 {
     for (const char *at = walk->at; at < walk->end; at++) {
         char c = (char)(*at | 32);
-        if (*at == '_' ||
-            (at > walk->at && at[-1] == '0' &&
-             (c == 'x' || c == 'o' || c == 'b'))) {
+        if (*at == '_' || (at > walk->at && at[-1] == '0' &&
+                           (c == 'x' || c == 'o' || c == 'b'))) {
             return ROUTE_PARSE_UNSURE;
         }
     }
@@ -131,8 +130,8 @@ static void measure(struct decimal *d)
         if (*at == '.' || *at == '0') {
             continue;
         }
-        int32_t power = (int32_t)(at < point ? point - at - 1 : point - at) +
-                        d->exponent;
+        int32_t power =
+            (int32_t)(at < point ? point - at - 1 : point - at) + d->exponent;
         if (d->zero) {
             d->first = power;
             d->first_at = at;
@@ -215,8 +214,7 @@ static uint16_t pair(const struct route_datum *datum, uint32_t index)
     const unsigned char *at = datum->bytes + 1 + (size_t)2 * index;
     uint16_t value = (uint16_t)(at[0] << 8 | at[1]);
 
-    return datum->bytes[0] == ROUTE_NUMERIC_NEGATIVE ? (uint16_t)~value
-                                                     : value;
+    return datum->bytes[0] == ROUTE_NUMERIC_NEGATIVE ? (uint16_t)~value : value;
 }
 
 int32_t route_numeric_weight(const struct route_datum *datum)

@@ -57,8 +57,7 @@ static double minus_log(uint64_t hash)
         mantissa *= 2;
         shift++;
     }
-    return shift * ln2 -
-           double_artanh((mantissa - 1) / (mantissa + 1));
+    return shift * ln2 - double_artanh((mantissa - 1) / (mantissa + 1));
 }
 
 struct draw {
@@ -92,8 +91,7 @@ int route_rendezvous_choose(const void *key, size_t length,
         if (target[i].excluded) {
             continue;
         }
-        struct draw draw = {.seed = target[i].seed,
-                            .weight = target[i].weight};
+        struct draw draw = {.seed = target[i].seed, .weight = target[i].weight};
         draw.hash = XXH3_64bits_withSeed(&digest, sizeof(digest), draw.seed);
         draw.cost = minus_log(draw.hash) / (draw.weight > 0 ? draw.weight : 1);
         if (chosen < 0 || is_better(&draw, &best)) {

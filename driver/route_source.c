@@ -173,9 +173,10 @@ bool route_source_hash(struct route_builder *builder, uint64_t modulus,
                 remainder, modulus);
         return false;
     }
-    int length = snprintf(text, sizeof(text),
-                          "FOR VALUES WITH (modulus %" PRIu64
-                          ", remainder %" PRIu64 ")", modulus, remainder);
+    int length =
+        snprintf(text, sizeof(text),
+                 "FOR VALUES WITH (modulus %" PRIu64 ", remainder %" PRIu64 ")",
+                 modulus, remainder);
     if (route_builder_leaf(builder, 0, text, (size_t)length, ROUTE_CLAIM_LOCAL,
                            0) < 0) {
         why_memory(why);

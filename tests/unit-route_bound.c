@@ -27,7 +27,7 @@ static void items(const char *text, char *out, size_t room)
     out[0] = '\0';
     for (int i = 0; i < 100; i++) {
         struct route_bound_value value;
-        static const char *const words[] = {"wrong", NULL, "N", "-",
+        static const char *const words[] = {"wrong", NULL, "N",  "-",
                                             "+",     "to", "end"};
         enum route_bound_item item = route_bound_next(&bound, buffer, &value);
         if (item == ROUTE_BOUND_VALUE) {
@@ -105,7 +105,11 @@ static void hashes(void **state)
 static void wrong_heads(void **state)
 {
     static const char *const texts[] = {
-        "", "DEFAULTS", "FOR VALUES", "FOR VALUES IN 1", "VALUES IN (1)",
+        "",
+        "DEFAULTS",
+        "FOR VALUES",
+        "FOR VALUES IN 1",
+        "VALUES IN (1)",
         "FOR VALUES WITH (modulus 0, remainder 0)",
         "FOR VALUES WITH (modulus 4, remainder 4)",
         "FOR VALUES WITH (modulus 4, remainder -1)",
@@ -127,12 +131,20 @@ static void wrong_heads(void **state)
 static void wrong_lists(void **state)
 {
     static const char *const texts[] = {
-        "FOR VALUES IN (", "FOR VALUES IN ('a'", "FOR VALUES IN ('a",
-        "FOR VALUES IN ('a',)", "FOR VALUES IN (a)", "FOR VALUES IN ()",
-        "FOR VALUES IN ('a' 'b')", "FOR VALUES IN (1) x",
-        "FOR VALUES IN (MINVALUE)", "FOR VALUES FROM (1)",
-        "FOR VALUES FROM (1) TO", "FOR VALUES FROM (1) TO (2",
-        "FOR VALUES FROM (1) UP (2)", "FOR VALUES FROM (NULL) TO (2)",
+        "FOR VALUES IN (",
+        "FOR VALUES IN ('a'",
+        "FOR VALUES IN ('a",
+        "FOR VALUES IN ('a',)",
+        "FOR VALUES IN (a)",
+        "FOR VALUES IN ()",
+        "FOR VALUES IN ('a' 'b')",
+        "FOR VALUES IN (1) x",
+        "FOR VALUES IN (MINVALUE)",
+        "FOR VALUES FROM (1)",
+        "FOR VALUES FROM (1) TO",
+        "FOR VALUES FROM (1) TO (2",
+        "FOR VALUES FROM (1) UP (2)",
+        "FOR VALUES FROM (NULL) TO (2)",
         "FOR VALUES FROM (1) TO (2) TO (3)",
     };
 

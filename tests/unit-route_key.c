@@ -131,11 +131,13 @@ static void refuses(void **state)
 static void one_spelling(void **state)
 {
     static const char *const same[][2] = {
-        {"42", " \"42\" "},      {"a , b", "\"a\",b"}, {"null", "NULL"},
-        {"\"a b\"", "a b"},      {"\"x\"\"y\"", "\"x\"\"y\" "},
+        {"42", " \"42\" "}, {"a , b", "\"a\",b"},          {"null", "NULL"},
+        {"\"a b\"", "a b"}, {"\"x\"\"y\"", "\"x\"\"y\" "},
     };
     static const char *const other[][2] = {
-        {"NULL", "\"NULL\""}, {"a,b", "\"a,b\""}, {"\" a\"", "a"},
+        {"NULL", "\"NULL\""},
+        {"a,b", "\"a,b\""},
+        {"\" a\"", "a"},
         {"\"\"", "NULL"},
     };
 
@@ -170,8 +172,8 @@ static void spelling_reads_back(void **state)
             for (size_t j = 0; j < length; j++) {
                 text[i][j] = letters[(size_t)rand() % (sizeof(letters) - 1)];
             }
-            part[i] = (struct route_part){text[i], (uint32_t)length,
-                                          rand() % 6 == 0};
+            part[i] =
+                (struct route_part){text[i], (uint32_t)length, rand() % 6 == 0};
         }
         struct route_key *made, *read;
         assert_int_equal(route_key_make(part, count, &made, NULL),
@@ -204,8 +206,7 @@ static void prints(void **state)
                         "\"a,b\",NULL,žluť");
     assert_string_equal(route_key_print(key, text, 8), "\"a,b...");
     /* never half of a character: ž and ů are two bytes */
-    assert_string_equal(route_key_print_part(&key->part[2], text, 8),
-                        "žlu...");
+    assert_string_equal(route_key_print_part(&key->part[2], text, 8), "žlu...");
     assert_string_equal(route_key_print_part(&key->part[1], text, 8), "NULL");
     assert_string_equal(route_key_print_part(&odd, text, sizeof(text)),
                         "\"a\\x01\"\"\\x0a\"");

@@ -41,8 +41,8 @@ static int parse(const struct route_typing *typing, const char *text,
     assert_non_null(copy);
     assert_non_null(*scratch);
     memcpy(copy, text, length);
-    int result = route_type_parse(typing, copy, (uint32_t)length, *scratch,
-                                  datum);
+    int result =
+        route_type_parse(typing, copy, (uint32_t)length, *scratch, datum);
     free(copy);
     return result;
 }
@@ -67,25 +67,47 @@ static void expect(enum route_type type, const struct case_of *cases)
 static void integers(void **state)
 {
     static const struct case_of int8s[] = {
-        {"0", OK, 0}, {"-0", OK, 0}, {"+5", OK, 5}, {" 42 ", OK, 42},
-        {"\t7\n", OK, 7}, {"007", OK, 7},
+        {"0", OK, 0},
+        {"-0", OK, 0},
+        {"+5", OK, 5},
+        {" 42 ", OK, 42},
+        {"\t7\n", OK, 7},
+        {"007", OK, 7},
         {"9223372036854775807", OK, INT64_MAX},
         {"-9223372036854775808", OK, INT64_MIN},
-        {"9223372036854775808", BAD, 0}, {"-9223372036854775809", BAD, 0},
-        {"18446744073709551616", BAD, 0}, {"99999999999999999999999", BAD, 0},
-        {"", BAD, 0}, {" ", BAD, 0}, {"-", BAD, 0}, {"abc", BAD, 0},
-        {"1.0", BAD, 0}, {"1e3", UNSURE, 0}, {"1 2", BAD, 0}, {"--1", BAD, 0},
-        {"+-1", BAD, 0}, {"0x1F", UNSURE, 0}, {"1_000", UNSURE, 0},
-        {"0b1", UNSURE, 0}, {"1z", BAD, 0}, {NULL, 0, 0}};
-    static const struct case_of int4s[] = {
-        {"2147483647", OK, INT32_MAX}, {"-2147483648", OK, INT32_MIN},
-        {"2147483648", BAD, 0}, {"-2147483649", BAD, 0}, {NULL, 0, 0}};
-    static const struct case_of int2s[] = {
-        {"32767", OK, 32767}, {"-32768", OK, -32768}, {"32768", BAD, 0},
-        {"-32769", BAD, 0}, {NULL, 0, 0}};
-    static const struct case_of oids[] = {
-        {"0", OK, 0}, {"4294967295", OK, 4294967295}, {"4294967296", BAD, 0},
-        {"-1", UNSURE, 0}, {NULL, 0, 0}};
+        {"9223372036854775808", BAD, 0},
+        {"-9223372036854775809", BAD, 0},
+        {"18446744073709551616", BAD, 0},
+        {"99999999999999999999999", BAD, 0},
+        {"", BAD, 0},
+        {" ", BAD, 0},
+        {"-", BAD, 0},
+        {"abc", BAD, 0},
+        {"1.0", BAD, 0},
+        {"1e3", UNSURE, 0},
+        {"1 2", BAD, 0},
+        {"--1", BAD, 0},
+        {"+-1", BAD, 0},
+        {"0x1F", UNSURE, 0},
+        {"1_000", UNSURE, 0},
+        {"0b1", UNSURE, 0},
+        {"1z", BAD, 0},
+        {NULL, 0, 0}};
+    static const struct case_of int4s[] = {{"2147483647", OK, INT32_MAX},
+                                           {"-2147483648", OK, INT32_MIN},
+                                           {"2147483648", BAD, 0},
+                                           {"-2147483649", BAD, 0},
+                                           {NULL, 0, 0}};
+    static const struct case_of int2s[] = {{"32767", OK, 32767},
+                                           {"-32768", OK, -32768},
+                                           {"32768", BAD, 0},
+                                           {"-32769", BAD, 0},
+                                           {NULL, 0, 0}};
+    static const struct case_of oids[] = {{"0", OK, 0},
+                                          {"4294967295", OK, 4294967295},
+                                          {"4294967296", BAD, 0},
+                                          {"-1", UNSURE, 0},
+                                          {NULL, 0, 0}};
 
     (void)state;
     expect(ROUTE_TYPE_INT8, int8s);
@@ -97,11 +119,11 @@ static void integers(void **state)
 static void truth(void **state)
 {
     static const struct case_of cases[] = {
-        {"t", OK, 1}, {"TRUE", OK, 1}, {"tru", OK, 1}, {"y", OK, 1},
-        {"Yes", OK, 1}, {"on", OK, 1}, {"1", OK, 1}, {" true ", OK, 1},
-        {"f", OK, 0}, {"false", OK, 0}, {"n", OK, 0}, {"no", OK, 0},
-        {"of", OK, 0}, {"off", OK, 0}, {"0", OK, 0}, {"o", BAD, 0},
-        {"", BAD, 0}, {"trues", BAD, 0}, {"2", BAD, 0}, {"10", BAD, 0},
+        {"t", OK, 1},   {"TRUE", OK, 1},   {"tru", OK, 1}, {"y", OK, 1},
+        {"Yes", OK, 1}, {"on", OK, 1},     {"1", OK, 1},   {" true ", OK, 1},
+        {"f", OK, 0},   {"false", OK, 0},  {"n", OK, 0},   {"no", OK, 0},
+        {"of", OK, 0},  {"off", OK, 0},    {"0", OK, 0},   {"o", BAD, 0},
+        {"", BAD, 0},   {"trues", BAD, 0}, {"2", BAD, 0},  {"10", BAD, 0},
         {NULL, 0, 0}};
 
     (void)state;
@@ -121,8 +143,8 @@ static double as_double(enum route_type type, const char *text)
 
 static void floats(void **state)
 {
-    static const char *const no[] = {"1e400", "-1e400", "1e-400", "", " ",
-                                     "abc", ".", "1e", "1.2.3"};
+    static const char *const no[] = {"1e400", "-1e400", "1e-400", "",     " ",
+                                     "abc",   ".",      "1e",     "1.2.3"};
     static const char *const perhaps[] = {"0x1p3", "nan(1)", "1_0"};
     struct route_typing typing = route_type_plain(ROUTE_TYPE_FLOAT8);
     struct route_datum datum;
@@ -181,15 +203,16 @@ static void uuids(void **state)
         "{123e4567-e89b-12d3-a456-426614174000}",
         "123e4567e89b12d3a456426614174000",
         "123e-4567-e89b-12d3-a456-4266-1417-4000"};
-    static const char *const no[] = {
-        "", "123e4567", "123e4567-e89b-12d3-a456-42661417400",
-        "123e4567-e89b-12d3-a456-4266141740000",
-        "{123e4567-e89b-12d3-a456-426614174000",
-        "123e4567-e89b-12d3-a456-426614174000}",
-        " 123e4567-e89b-12d3-a456-426614174000",
-        "12-3e4567e89b12d3a456426614174000",
-        "123e4567e89b12d3a456426614174000-",
-        "g23e4567e89b12d3a456426614174000"};
+    static const char *const no[] = {"",
+                                     "123e4567",
+                                     "123e4567-e89b-12d3-a456-42661417400",
+                                     "123e4567-e89b-12d3-a456-4266141740000",
+                                     "{123e4567-e89b-12d3-a456-426614174000",
+                                     "123e4567-e89b-12d3-a456-426614174000}",
+                                     " 123e4567-e89b-12d3-a456-426614174000",
+                                     "12-3e4567e89b12d3a456426614174000",
+                                     "123e4567e89b12d3a456426614174000-",
+                                     "g23e4567e89b12d3a456426614174000"};
     struct route_typing typing = route_type_plain(ROUTE_TYPE_UUID);
     struct route_datum datum;
     unsigned char *scratch;
@@ -200,7 +223,8 @@ static void uuids(void **state)
         assert_int_equal(datum.length, 16);
         assert_memory_equal(datum.bytes,
                             "\x12\x3e\x45\x67\xe8\x9b\x12\xd3\xa4\x56\x42\x66"
-                            "\x14\x17\x40\x00", 16);
+                            "\x14\x17\x40\x00",
+                            16);
         free(scratch);
     }
     for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
@@ -216,12 +240,15 @@ static void byteas(void **state)
     static const struct {
         const char *text, *bytes;
         uint32_t length;
-    } yes[] = {{"\\x", "", 0},         {"\\x00ff", "\0\xff", 2},
-               {"\\xAB cd", "\xab\xcd", 2}, {"abc", "abc", 3},
-               {"a\\\\b", "a\\b", 3},  {"\\000\\377", "\0\xff", 2},
+    } yes[] = {{"\\x", "", 0},
+               {"\\x00ff", "\0\xff", 2},
+               {"\\xAB cd", "\xab\xcd", 2},
+               {"abc", "abc", 3},
+               {"a\\\\b", "a\\b", 3},
+               {"\\000\\377", "\0\xff", 2},
                {"", "", 0}};
-    static const char *const no[] = {"\\x0", "\\x0g", "\\", "\\a", "\\400",
-                                     "\\18", "a\\1"};
+    static const char *const no[] = {"\\x0",  "\\x0g", "\\",  "\\a",
+                                     "\\400", "\\18",  "a\\1"};
     struct route_typing typing = route_type_plain(ROUTE_TYPE_BYTEA);
     struct route_datum datum;
     unsigned char *scratch;

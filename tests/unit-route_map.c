@@ -13,7 +13,7 @@
 
 #include "unit-route_map.h"
 
-#define FIRST "FOR VALUES FROM ('0') TO ('10')"
+#define FIRST  "FOR VALUES FROM ('0') TO ('10')"
 #define SECOND "FOR VALUES FROM ('10') TO ('20')"
 
 static struct route_builder *begin(unsigned group)
@@ -57,12 +57,12 @@ static void claims(void **state)
     expect_claims("L", "P0", "P0", "0");
     expect_claims("P1", "L", "P1", "1");
     expect_claims("L", "L", "P1", "moving 0+1");
-    expect_claims("L", "P2", "P2", "0");   /* the owner's word is the last */
-    expect_claims("P1", NULL, NULL, "1");  /* pointed at, never answered */
+    expect_claims("L", "P2", "P2", "0");  /* the owner's word is the last */
+    expect_claims("P1", NULL, NULL, "1"); /* pointed at, never answered */
     expect_claims("P2", "P2", NULL, "2");
     expect_claims("P1", NULL, "P1", "1");
     expect_claims("P7", "P8", NULL, "moving 7+8");
-    expect_claims("P1", "P7", NULL, "7");  /* 1 has answered: not its own */
+    expect_claims("P1", "P7", NULL, "7"); /* 1 has answered: not its own */
     expect_claims("P1", "P0", NULL, "moving");
     expect_claims("P1", "", NULL, "moving");
     expect_claims("?", NULL, NULL, "unresolved");
@@ -152,8 +152,8 @@ static void refuses_what_is_no_tree(void **state)
     assert_int_equal(leaf(b, 2, FIRST, "L"), -1);
     expect_refused(b);
     b = begin(0); /* no column */
-    assert_int_equal(
-        route_builder_inner(b, -1, "", 0, 'r', false, &column, 0), -1);
+    assert_int_equal(route_builder_inner(b, -1, "", 0, 'r', false, &column, 0),
+                     -1);
     expect_refused(b);
     b = begin(0); /* no such group */
     leaf(b, -1, "", "P1024");

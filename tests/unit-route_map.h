@@ -17,9 +17,9 @@
 static inline struct route_typing typing_of(const char *name)
 {
     static const enum route_type types[] = {
-        ROUTE_TYPE_INT4, ROUTE_TYPE_INT8, ROUTE_TYPE_TEXT, ROUTE_TYPE_NUMERIC,
-        ROUTE_TYPE_DATE, ROUTE_TYPE_BPCHAR, ROUTE_TYPE_UUID,
-        ROUTE_TYPE_TIMESTAMP, ROUTE_TYPE_BOOL};
+        ROUTE_TYPE_INT4,    ROUTE_TYPE_INT8,      ROUTE_TYPE_TEXT,
+        ROUTE_TYPE_NUMERIC, ROUTE_TYPE_DATE,      ROUTE_TYPE_BPCHAR,
+        ROUTE_TYPE_UUID,    ROUTE_TYPE_TIMESTAMP, ROUTE_TYPE_BOOL};
     struct route_typing typing = route_type_plain(ROUTE_TYPE_TEXT);
     bool unsafe = *name == '!'; /* not for the client to judge */
 
@@ -85,8 +85,8 @@ static inline struct route_map *finish(struct route_builder *builder)
 static inline void print_found(const struct route_found *found, char *text,
                                size_t room)
 {
-    static const char *const words[] = {"", "", "none", "moving", "unresolved",
-                                        "ask", "bad", "empty"};
+    static const char *const words[] = {"",           "",    "none", "moving",
+                                        "unresolved", "ask", "bad",  "empty"};
     size_t at = (size_t)snprintf(text, room, "%s", words[found->result]);
 
     if (found->result == ROUTE_MAP_OWNER) {

@@ -14,8 +14,8 @@
 
 #include "unit-route_map.h"
 
-#define LOW "FOR VALUES FROM (MINVALUE) TO ('10')"
-#define MID "FOR VALUES FROM ('10') TO ('20')"
+#define LOW  "FOR VALUES FROM (MINVALUE) TO ('10')"
+#define MID  "FOR VALUES FROM ('10') TO ('20')"
 #define HIGH "FOR VALUES FROM ('20') TO (MAXVALUE)"
 
 static struct route_builder *begin(void)
@@ -160,8 +160,8 @@ static void other_depth(void **state)
     leaf(b, low, "FOR VALUES WITH (modulus 2, remainder 0)", "L");
     leaf(b, low, "FOR VALUES WITH (modulus 2, remainder 1)", "L");
     struct route_map *map = finish(b);
-    expect_found(map, "1,2", "0");       /* int8 2: remainder 0 of 3 */
-    expect_found(map, "1,1", "2");       /* remainder 2 of 3 */
+    expect_found(map, "1,2", "0");            /* int8 2: remainder 0 of 3 */
+    expect_found(map, "1,1", "2");            /* remainder 2 of 3 */
     expect_found(map, "1,123456789", "none"); /* remainder 1: not there */
     expect_found(map, "1", "0+2");
     expect_found(map, "30,1", "1");
@@ -279,8 +279,9 @@ static void key_columns(void **state)
     inner(b, -1, "", 'r', "ts date, id bigint");
     int one = inner(b, 0, "DEFAULT", 'r', "ts date, t text");
     leaf(b, one, "DEFAULT", "L");
-    inner(b, one, "FOR VALUES FROM (MINVALUE, MINVALUE) TO (MAXVALUE, MAXVALUE)",
-          'h', "k bigint");
+    inner(b, one,
+          "FOR VALUES FROM (MINVALUE, MINVALUE) TO (MAXVALUE, MAXVALUE)", 'h',
+          "k bigint");
     struct route_map *map = finish(b);
     for (size_t i = 0; i < 4; i++) {
         assert_true(route_map_column(map, i, &column));

@@ -64,17 +64,17 @@ static void integers(void **state)
         leaf(b, 0, "FOR VALUES FROM ('-10') TO ('0')", "P1");
         leaf(b, 0, "FOR VALUES FROM (MINVALUE) TO ('-10')", "L");
         struct route_map *map = finish(b);
-        expect_walk(map,
-                    i == 1 ? "0  => r 1:a/0\n"
-                    "1 FOR VALUES FROM (MINVALUE) TO ('-10') => 2\n"
-                    "1 FOR VALUES FROM ('-10') TO (0) => 1\n"
-                    "1 FOR VALUES FROM (20) TO (MAXVALUE) => moving\n"
-                    "1 DEFAULT => unresolved\n"
-                           : "0  => r 1:a/0\n"
-                    "1 FOR VALUES FROM (MINVALUE) TO ('-10') => 2\n"
-                    "1 FOR VALUES FROM ('-10') TO ('0') => 1\n"
-                    "1 FOR VALUES FROM ('20') TO (MAXVALUE) => moving\n"
-                    "1 DEFAULT => unresolved\n");
+        expect_walk(
+            map, i == 1 ? "0  => r 1:a/0\n"
+                          "1 FOR VALUES FROM (MINVALUE) TO ('-10') => 2\n"
+                          "1 FOR VALUES FROM ('-10') TO (0) => 1\n"
+                          "1 FOR VALUES FROM (20) TO (MAXVALUE) => moving\n"
+                          "1 DEFAULT => unresolved\n"
+                        : "0  => r 1:a/0\n"
+                          "1 FOR VALUES FROM (MINVALUE) TO ('-10') => 2\n"
+                          "1 FOR VALUES FROM ('-10') TO ('0') => 1\n"
+                          "1 FOR VALUES FROM ('20') TO (MAXVALUE) => moving\n"
+                          "1 DEFAULT => unresolved\n");
         route_map_free(map);
     }
 }
@@ -96,19 +96,18 @@ static void levels(void **state)
     leaf(b, us, "FOR VALUES FROM ('2024-01-01') TO ('2025-01-01')", "L");
     leaf(b, us, "DEFAULT", "P3");
     struct route_map *map = finish(b);
-    expect_walk(map,
-        "0  => l 1:region/0\n"
-        "1 FOR VALUES IN ('eu', 'it''s', NULL) => h 2:id/4\n"
-        "2 FOR VALUES IN ('eu', 'it''s', NULL) / "
-        "FOR VALUES WITH (modulus 2, remainder 0) => 1\n"
-        "2 FOR VALUES IN ('eu', 'it''s', NULL) / "
-        "FOR VALUES WITH (modulus 4, remainder 1) => 1\n"
-        "2 FOR VALUES IN ('eu', 'it''s', NULL) / "
-        "FOR VALUES WITH (modulus 4, remainder 3) => 0\n"
-        "1 FOR VALUES IN ('us') => r ask 1:d/0\n"
-        "2 FOR VALUES IN ('us') / "
-        "FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') => 0\n"
-        "2 FOR VALUES IN ('us') / DEFAULT => 3\n");
+    expect_walk(map, "0  => l 1:region/0\n"
+                     "1 FOR VALUES IN ('eu', 'it''s', NULL) => h 2:id/4\n"
+                     "2 FOR VALUES IN ('eu', 'it''s', NULL) / "
+                     "FOR VALUES WITH (modulus 2, remainder 0) => 1\n"
+                     "2 FOR VALUES IN ('eu', 'it''s', NULL) / "
+                     "FOR VALUES WITH (modulus 4, remainder 1) => 1\n"
+                     "2 FOR VALUES IN ('eu', 'it''s', NULL) / "
+                     "FOR VALUES WITH (modulus 4, remainder 3) => 0\n"
+                     "1 FOR VALUES IN ('us') => r ask 1:d/0\n"
+                     "2 FOR VALUES IN ('us') / "
+                     "FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') => 0\n"
+                     "2 FOR VALUES IN ('us') / DEFAULT => 3\n");
     struct route_counts counts;
     route_map_count(map, &counts);
     assert_int_equal(counts.inner, 3);
@@ -127,8 +126,10 @@ static void disagreement(void **state)
     for (unsigned i = 0; i < 2; i++) {
         route_builder_answer(b, i);
         inner(b, -1, "", i == 0 ? 'r' : 'h', "id bigint");
-        leaf(b, 0, i == 0 ? "FOR VALUES FROM ('1') TO ('2')"
-                          : "FOR VALUES WITH (modulus 1, remainder 0)", "L");
+        leaf(b, 0,
+             i == 0 ? "FOR VALUES FROM ('1') TO ('2')"
+                    : "FOR VALUES WITH (modulus 1, remainder 0)",
+             "L");
     }
     struct route_map *map = finish(b);
     expect_walk(map, "0  => h 1:id/1\n"

@@ -45,11 +45,12 @@ static void expect(int32_t scale, const char *text, enum route_parse want)
 static void reads(void **state)
 {
     static const char *const yes[] = {
-        "0", "1", "-1", "+1", ".5", "5.", "1e5", "1E+5", "1e-5", " 1 ", "NaN",
-        "nan", "Infinity", "-inf", "+Infinity", "000123.4500", "1e6999"};
-    static const char *const no[] = {
-        "", " ", ".", "-", "e5", "1e", "1e+", "1.2.3", "abc", "1 2", "--1",
-        "-nan", "1,5", "infinit", "1x"};
+        "0",        "1",    "-1",        "+1",          ".5",    "5.",
+        "1e5",      "1E+5", "1e-5",      " 1 ",         "NaN",   "nan",
+        "Infinity", "-inf", "+Infinity", "000123.4500", "1e6999"};
+    static const char *const no[] = {"",    " ",    ".",     "-",       "e5",
+                                     "1e",  "1e+",  "1.2.3", "abc",     "1 2",
+                                     "--1", "-nan", "1,5",   "infinit", "1x"};
     static const char *const perhaps[] = {"1e7001", "1e99999999999", "0x1F",
                                           "1_000", "0b11"};
 
@@ -147,9 +148,8 @@ static void digits(void **state)
     (void)state;
     for (int sign = 0; sign < 2; sign++) {
         const char *text = sign ? "-12345678.9012" : "12345678.9012";
-        assert_int_equal(route_type_parse(&typing, text,
-                                          (uint32_t)strlen(text), scratch,
-                                          &datum),
+        assert_int_equal(route_type_parse(&typing, text, (uint32_t)strlen(text),
+                                          scratch, &datum),
                          ROUTE_PARSE_OK);
         assert_int_equal(route_numeric_weight(&datum), 1);
         assert_int_equal(route_numeric_digits(&datum), 3);

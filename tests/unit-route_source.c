@@ -184,8 +184,9 @@ static void random_ranges(void **state)
                 owner = has[g] ? g : owner;
             }
             snprintf(spelt, sizeof(spelt), "%d", key);
-            assert_int_equal(route_key_parse(spelt, strlen(spelt), &parsed,
-                                             NULL), ROUTE_KEY_OK);
+            assert_int_equal(
+                route_key_parse(spelt, strlen(spelt), &parsed, NULL),
+                ROUTE_KEY_OK);
             route_map_find(map, parsed, &found, NULL);
             route_key_free(parsed);
             assert_int_equal(found.result, claims == 0   ? ROUTE_MAP_NONE

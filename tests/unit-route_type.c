@@ -181,8 +181,7 @@ static void expect_order(enum route_type type, const char *const *texts)
         const char *text = texts[count] + equal;
         rank[count] = count == 0 ? 0 : rank[count - 1] + !equal;
         if (route_type_parse(&typing, text, (uint32_t)strlen(text),
-                             scratch[count], &datum[count]) !=
-            ROUTE_PARSE_OK) {
+                             scratch[count], &datum[count]) != ROUTE_PARSE_OK) {
             fail_msg("%s '%s' is not read", route_type_name(type), text);
         }
     }
@@ -202,32 +201,62 @@ static void orders(void **state)
 {
     static const char *const int8s[] = {
         "-9223372036854775808", "-1", "0", "=-0", "7", "=+07", "10",
-        "9223372036854775807", NULL};
-    static const char *const numerics[] = {
-        "-Infinity", "-1e30", "-10001", "-10000.5", "-10000", "=-1e4",
-        "-9999.99990001", "-9999.9999", "-9999", "-1.5", "=-1.50", "-1.00001",
-        "-1", "-0.5", "-0.0001", "-0.00001", "0", "=-0", "=0.000", "0.00001",
-        "0.0001", "0.5", "1", "=1.0", "1.00001", "1.5", "9999", "10000",
-        "=1e4", "10000.5", "10001", "1e30", "Infinity", "NaN", "=nan", NULL};
+        "9223372036854775807",  NULL};
+    static const char *const numerics[] = {"-Infinity",
+                                           "-1e30",
+                                           "-10001",
+                                           "-10000.5",
+                                           "-10000",
+                                           "=-1e4",
+                                           "-9999.99990001",
+                                           "-9999.9999",
+                                           "-9999",
+                                           "-1.5",
+                                           "=-1.50",
+                                           "-1.00001",
+                                           "-1",
+                                           "-0.5",
+                                           "-0.0001",
+                                           "-0.00001",
+                                           "0",
+                                           "=-0",
+                                           "=0.000",
+                                           "0.00001",
+                                           "0.0001",
+                                           "0.5",
+                                           "1",
+                                           "=1.0",
+                                           "1.00001",
+                                           "1.5",
+                                           "9999",
+                                           "10000",
+                                           "=1e4",
+                                           "10000.5",
+                                           "10001",
+                                           "1e30",
+                                           "Infinity",
+                                           "NaN",
+                                           "=nan",
+                                           NULL};
     static const char *const floats[] = {
-        "-Infinity", "-1e300", "-1.5", "-1e-300", "0", "=-0", "1e-300", "0.1",
-        "=0.10", "1.5", "1e300", "inf", "NaN", NULL};
+        "-Infinity", "-1e300", "-1.5", "-1e-300", "0",   "=-0", "1e-300",
+        "0.1",       "=0.10",  "1.5",  "1e300",   "inf", "NaN", NULL};
     static const char *const dates[] = {
-        "-infinity", "0044-03-15 BC", "0001-12-31 BC", "0001-01-01",
-        "1999-12-31", "2000-01-01", "2000-02-29", "2000-03-01", "9999-12-31",
-        "10000-01-01", "infinity", NULL};
-    static const char *const texts[] = {"", "A", "B", "a", "a ", "ab", "b",
-                                        "ž", NULL};
-    static const char *const chars[] = {"", "=  ", "A", "a", "=a  ", "ab",
+        "-infinity",  "0044-03-15 BC", "0001-12-31 BC", "0001-01-01",
+        "1999-12-31", "2000-01-01",    "2000-02-29",    "2000-03-01",
+        "9999-12-31", "10000-01-01",   "infinity",      NULL};
+    static const char *const texts[] = {"",   "A", "B", "a", "a ",
+                                        "ab", "b", "ž", NULL};
+    static const char *const chars[] = {"",     "=  ", "A", "a",
+                                        "=a  ", "ab",  NULL};
+    static const char *const byteas[] = {
+        "\\x", "\\x00", "\\x0001", "\\x01",       "\\x61",
+        "=a",  "\\x80", "\\x80ff", "=\\200\\377", NULL};
+    static const char *const uuids[] = {"00000000-0000-0000-0000-000000000000",
+                                        "123e4567-e89b-12d3-a456-426614174000",
+                                        "={123E4567e89b12d3a456426614174000}",
+                                        "ffffffff-ffff-ffff-ffff-ffffffffffff",
                                         NULL};
-    static const char *const byteas[] = {"\\x", "\\x00", "\\x0001", "\\x01",
-                                         "\\x61", "=a", "\\x80", "\\x80ff",
-                                         "=\\200\\377", NULL};
-    static const char *const uuids[] = {
-        "00000000-0000-0000-0000-000000000000",
-        "123e4567-e89b-12d3-a456-426614174000",
-        "={123E4567e89b12d3a456426614174000}",
-        "ffffffff-ffff-ffff-ffff-ffffffffffff", NULL};
 
     (void)state;
     expect_order(ROUTE_TYPE_INT8, int8s);
