@@ -1,0 +1,112 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What all our questions to an instance have in common: the transaction
+ * around them, and how texts get there and back whatever the encodings are.
+ */
+#include "autoconf.h"
+
+#include "topology_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One snapshot for all catalog queries; lock_timeout because the functions of
+   the self-test and the resolver lock the table's partitions (facts §D1),
+   statement_timeout for a query of the user's that does not end.  jit (since
+   11) would take 200 ms to compile what then runs for two. */
+static const char begin_sql[] =
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
+    "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '20s'; "
+    "SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL TimeZone = 'UTC'; "
+    "SET LOCAL IntervalStyle = 'postgres'; SET LOCAL bytea_output = 'hex'; "
+    "SET LOCAL extra_float_digits = 1; "
+    "SET LOCAL standard_conforming_strings = on; "
+    "SELECT set_config(name, 'off', true) FROM pg_catalog.pg_settings "
+    "WHERE name = 'jit'";
+
+bool topology_begin(struct link *link, struct link_error *error)
+{
+    struct link_error ignored;
+
+    if (link_execute(link, begin_sql, error)) {
+        return true;
+    }
+    topology_end(link, false, &ignored);
+    return false;
+}
+
+bool topology_end(struct link *link, bool ok, struct link_error *error)
+{
+    struct link_error second;
+
+    if (!link_dead(link) && link_execute(link, "ROLLBACK", &second)) {
+        return ok;
+    }
+    link->spoilt = true;
+    if (ok) {
+        *error = second;
+    }
+    return false;
+}
+
+void topology_append_hex(struct text *sql, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        text_appendf(sql, "%02x", (unsigned char)bytes[i]);
+    }
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+}
+
+const char *topology_read_plain(const char *value, struct text *to)
+{
+    text_clear(to);
+    if (!value) {
+        return NULL;
+    }
+    if (*value != 'x') {
+        text_append(to, *value ? value + 1 : value);
+        return text_string(to);
+    }
+    for (value++; hex_digit(value[0]) >= 0 && hex_digit(value[1]) >= 0;
+         value += 2) {
+        text_append_char(to, (char)(hex_digit(value[0]) * 16 +
+                                    hex_digit(value[1])));
+    }
+    return text_string(to);
+}
+
+void topology_name_error(struct link_error *error, const char *format, ...)
+{
+    char was[sizeof error->text];
+    size_t length, room = sizeof error->text;
+    va_list arguments;
+
+    memcpy(was, error->text, sizeof was);
+    length = strcspn(was, "\r\n");
+    length -= length && was[length - 1] == ';';
+    was[length] = '\0';
+    va_start(arguments, format);
+    vsnprintf(error->text, room, format, arguments);
+    va_end(arguments);
+    length = strlen(error->text);
+    snprintf(error->text + length, room - length, ": %s", was);
+}
+
+void topology_own_error(struct link_error *error, const char *format, ...)
+{
+    va_list arguments;
+
+    memset(error, 0, sizeof *error);
+    memcpy(error->state, "HY000", 6);
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+}
