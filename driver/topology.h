@@ -12,7 +12,7 @@
  * topology_ask() runs there.
  *
  * Locks: LOCK_TOPOLOGY inside, of higher rank than a login's and a fleet's;
- * never held over an inner call.
+ * never held over an inner call, nor while a map is made.
  */
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
@@ -34,17 +34,22 @@ enum { TOPOLOGY_OWNERS_MAX = 64 };
 
 struct topology_answer {
     enum route_ownership state;
-    uint32_t owners[TOPOLOGY_OWNERS_MAX]; /* groups */
+    /* groups: OWNED; MOVING: those that claim it, as far as is known */
+    uint32_t owners[TOPOLOGY_OWNERS_MAX];
     uint32_t count;
-    bool pending;   /* UNKNOWN: somebody is being asked, or can be */
-    struct why why; /* state BAD key: WHY_KEY, else what is known, for errors */
+    bool pending;   /* UNKNOWN: somebody is being asked, or can be now */
+    struct why why; /* bad_key: WHY_KEY; UNOWNED: WHY_NO_OWNER; UNKNOWN and
+                       UNRESOLVED: WHY_GENERAL, who has not answered, and why;
+                       else WHY_NONE.  A sentence for errors */
     bool bad_key;   /* the key does not fit (22018); state is UNOWNED */
 };
 
-/* The topology of a fleet that is being made: reads the map file, checks
-   AffinityTable's and AffinityQuery's form, asks nobody.  NULL: why. */
+/* The topology of a fleet that is being made (its config and instances are
+   filled, its members are not): reads the map file, checks AffinityTable's and
+   AffinityQuery's form, asks nobody.  NULL: why.  The fleet is not retained.
+   What the map file says is in force after the first fleet_regroup_locked(). */
 struct topology *topology_new(struct fleet *fleet, struct why *why);
-void topology_free(struct topology *topology);
+void topology_free(struct topology *topology); /* NULL is fine */
 
 /* Who owns this key, by what is known now.  No I/O.
    Locks: takes LOCK_TOPOLOGY; LOCK_LOGIN may be held. */
@@ -55,9 +60,13 @@ void topology_find(struct fleet *fleet, const struct route_key *key,
    marks it as being asked: the caller orders pool_learn_locked() there, and
    answers topology_asked(false) if that was not possible.  -1: nobody (all
    is known, or enough are being asked, or the rest is down).
-   For a key: one at a time, a second if the first has not answered within
-   TOPOLOGY_HEDGE_MS.  `now` in ns.  Locks: as above. */
-enum { TOPOLOGY_HEDGE_MS = 300 };
+   For a key: one at a time, another if the latest has not answered within
+   TOPOLOGY_HEDGE_MS.  A key that only the server can judge is noted, and
+   resolved by the next instance that is asked.  A key that moves has those
+   who claim it asked again, each once in TOPOLOGY_MOVING_MS at most.
+   With NULL and nothing to do it costs one atomic load.
+   `now` in ns.  Locks: as above. */
+enum { TOPOLOGY_HEDGE_MS = 300, TOPOLOGY_MOVING_MS = 1000 };
 int topology_next(struct fleet *fleet, const struct route_key *key,
                   uint64_t now);
 
@@ -66,12 +75,17 @@ int topology_next(struct fleet *fleet, const struct route_key *key,
 uint64_t topology_wake(struct fleet *fleet, uint64_t now);
 
 /* Asks instance i over this link, and takes its answer into the map; resolves
-   the keys that wait for a server to do so.  On a helper thread, no lock held.
-   False: error; the instance counts as not answering until it is up again. */
+   the keys that wait for a server to do so.  fleet_heard() has been told who
+   it is.  On a helper thread, no lock held.  False: error; the instance is not
+   asked again for 1 s, growing to 30 s.  Either way the link is as it was, or
+   marked spoilt, or dead.
+   A new answer may change who is a group (rules §1.7): call fleet_learnt()
+   behind it. */
 bool topology_ask(struct fleet *fleet, uint32_t i, struct link *link,
                   struct link_error *error);
 
-/* The asking of i has ended without topology_ask() (not opened, not ordered). */
+/* The asking of i has ended without topology_ask() (not opened, not ordered);
+   answered: and no harm is done, it may be asked again at once. */
 void topology_asked(struct fleet *fleet, uint32_t i, bool answered);
 
 /* Groups, roles or identities have changed: make the map anew from the
@@ -79,7 +93,8 @@ void topology_asked(struct fleet *fleet, uint32_t i, bool answered);
 void topology_regroup(struct fleet *fleet);
 
 /* Forgets all answers (REFRESH AFFINITY): a new generation; what is still
-   being asked for the old one is not mixed in. */
+   being asked for the old one is not mixed in.  Ownership by the map file or
+   the hash stays. */
 void topology_forget(struct fleet *fleet);
 
 /* Complete: every group has answered, or all its members are down
@@ -101,10 +116,34 @@ struct topology_limits topology_limits(const struct topology *topology,
                                        uint32_t i);
 
 /* One row per leaf, range, value or target, for SHOW AFFINITY TOPOLOGY: path,
-   bound, owner group (-1 = unknown), state in words.  row() is called with no
-   lock held. */
+   bound, owner group (-1 = unknown), state in words; then one for each
+   instance of which something is to be said (not asked, failed, no such
+   table): path is its name, bound empty.  row() is called with no lock held,
+   and returns false to stop. */
 typedef bool topology_row(void *arg, const char *path, const char *bound,
                           int group, const char *state);
 void topology_show(struct fleet *fleet, topology_row *row, void *arg);
+
+/* ---- for fleet_group.c ------------------------------------------------- */
+
+/* Takes over each member's group and role, which have just been computed.
+   Ownership by the map file is in force at once, that of answers after
+   topology_regroup().  Locks: holds fleet->lock, takes LOCK_TOPOLOGY. */
+void topology_take_groups_locked(struct fleet *fleet);
+
+/* Do these instances own the same?  kin[a * count + b] for instance[a] and
+   instance[b]: APART if each claims leaves that the other does not, by the
+   latest that each has ever said; UNKNOWN if one of them has said nothing.
+   Locks: holds fleet->lock, takes LOCK_TOPOLOGY. */
+enum topology_kin { TOPOLOGY_KIN_UNKNOWN, TOPOLOGY_KIN_SAME,
+                    TOPOLOGY_KIN_APART };
+void topology_kin_locked(struct fleet *fleet, const uint32_t *instance,
+                         uint32_t count, uint8_t *kin);
+
+/* Remembers that instance i was seen on this timeline under this identity, and
+   returns the highest one ever seen so (rules §1.7).
+   Locks: holds fleet->lock. */
+uint32_t topology_timeline_locked(struct fleet *fleet, uint32_t i,
+                                  const char *identity, uint32_t timeline);
 
 #endif

@@ -1,0 +1,517 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The state of a fleet's topology: who was asked, answered or failed, and of
+ * which generation that is.  Whom to ask next is in topology_next.c, merging
+ * in topology_map.c; what an instance is asked depends on the source:
+ *
+ *   TABLE   topology_partitions.c    its part of a partitioned table
+ *   QUERY   topology_query.c         the rows of the user's query
+ *   MAP     topology_file.c          nothing; it stands in the file
+ *   HASH    topology_hash.c          who it is, which its link has said
+ */
+#include "autoconf.h"
+
+#include "topology_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unistd.h>
+
+enum { RETRY_FIRST_MS = 1000, RETRY_MOST_MS = 30000 };
+
+/* ---- making ------------------------------------------------------------ */
+
+static bool is_ascii(const char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text >= 0x80) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_config(const struct config_fleet *config, struct why *why)
+{
+    if (*config->table && *config->query) {
+        why_set(why, WHY_VALUE, "AffinityTable and AffinityQuery are both "
+                "given; only one of them can say who owns what");
+        return false;
+    }
+    if (!is_ascii(config->query)) {
+        why_set(why, WHY_VALUE, "AffinityQuery must be plain ASCII; write "
+                "other characters as U&'\\xxxx' or chr(n)");
+        return false;
+    }
+    return true;
+}
+
+static enum topology_kind kind_of(const struct topology *topology)
+{
+    const struct config_fleet *config = &topology->fleet->config;
+
+    return *config->table                            ? TOPOLOGY_TABLE
+           : *config->query                          ? TOPOLOGY_QUERY
+           : topology->file && topology->file->owns ? TOPOLOGY_MAP
+                                                     : TOPOLOGY_HASH;
+}
+
+static bool set_up_instances(struct topology *topology)
+{
+    const struct fleet *fleet = topology->fleet;
+
+    topology->at = calloc(fleet->count + 1, sizeof *topology->at);
+    topology->mark = calloc(fleet->count + 1, 1);
+    topology->targets = calloc(fleet->count + 1, sizeof *topology->targets);
+    topology->resolver = topology_resolver_new();
+    if (!topology->at || !topology->mark || !topology->targets ||
+        !topology->resolver) {
+        return false;
+    }
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const char *name = fleet->instances[i].name;
+        struct topology_reply *reply =
+            topology->file ? topology->file->sections[i].reply : NULL;
+        topology->at[i].group = i;
+        topology->targets[i].seed = route_target_seed(name, strlen(name));
+        topology->targets[i].weight = topology_limits(topology, i).weight;
+        if (reply) {
+            topology->at[i].reply = topology_reply_retain(reply);
+            topology->at[i].claim = topology_reply_retain(reply);
+        }
+    }
+    return true;
+}
+
+struct topology *topology_new(struct fleet *fleet, struct why *why)
+{
+    const struct config_fleet *config = &fleet->config;
+    struct topology *topology;
+
+    if (!check_config(config, why)) {
+        return NULL;
+    }
+    topology = calloc(1, sizeof *topology);
+    if (!topology) {
+        why_memory(why);
+        return NULL;
+    }
+    mutex_init(&topology->lock, LOCK_TOPOLOGY);
+    topology->fleet = fleet;
+    /* not all processes begin with the same instance */
+    topology->seed = clock_ns() / 1000 ^ (uint64_t)getpid() * 2654435761u;
+    if (*config->map) {
+        const char *owned = *config->table   ? "AffinityTable"
+                            : *config->query ? "AffinityQuery"
+                                             : "";
+        topology->file = topology_file_read(config->map, fleet, owned, why);
+        if (!topology->file) {
+            topology_free(topology);
+            return NULL;
+        }
+    }
+    topology->kind = kind_of(topology);
+    if (topology->kind == TOPOLOGY_TABLE) {
+        topology->index = topology_index_new(fleet);
+    }
+    if ((topology->kind == TOPOLOGY_TABLE && !topology->index) ||
+        !set_up_instances(topology)) {
+        why_memory(why);
+        topology_free(topology);
+        return NULL;
+    }
+    return topology;
+}
+
+void topology_free(struct topology *topology)
+{
+    if (!topology) {
+        return;
+    }
+    for (uint32_t i = 0; topology->at && i < topology->fleet->count; i++) {
+        topology_reply_release(topology->at[i].reply);
+        topology_reply_release(topology->at[i].claim);
+    }
+    topology_resolver_free(topology->resolver);
+    topology_map_release(topology->map);
+    topology_index_free(topology->index);
+    topology_file_free(topology->file);
+    mutex_destroy(&topology->lock);
+    free(topology->at);
+    free(topology->mark);
+    free(topology->targets);
+    free(topology);
+}
+
+struct topology_limits topology_limits(const struct topology *topology,
+                                       uint32_t i)
+{
+    const struct topology_section *section =
+        topology->file ? &topology->file->sections[i] : NULL;
+
+    if (!section) {
+        return (struct topology_limits){ .weight = 1, .group = "" };
+    }
+    return (struct topology_limits){
+        .weight = section->weight,
+        .read_only = section->read_only,
+        .disabled = section->disabled || section->never,
+        .pool_max = section->pool_max,
+        .group = section->group,
+    };
+}
+
+/* ---- completeness ------------------------------------------------------ */
+
+void topology_mark_locked(struct topology *topology)
+{
+    uint32_t count = topology->fleet->count;
+
+    memset(topology->mark, 0, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct topology_instance *at = &topology->at[i];
+        struct route_member *m = &topology->fleet->members[i];
+        uint8_t *mark = &topology->mark[at->group];
+
+        if (at->state == TOPOLOGY_ANSWERED) {
+            *mark |= TOPOLOGY_MARK_ANY;
+            *mark |= at->role == ROUTE_PRIMARY ? TOPOLOGY_MARK_PRIMARY : 0;
+        }
+        if (!m->disabled && atomic_load_explicit(&m->health,
+                                memory_order_relaxed) != ROUTE_DOWN) {
+            *mark |= TOPOLOGY_MARK_ALIVE;
+        }
+    }
+}
+
+bool topology_complete_locked(struct topology *topology)
+{
+    uint32_t count = topology->fleet->count;
+
+    switch (topology->kind) {
+    case TOPOLOGY_MAP:
+        return true;
+    case TOPOLOGY_HASH:
+        return topology_hash_ready_locked(topology);
+    default:
+        break;
+    }
+    topology_mark_locked(topology);
+    for (uint32_t g = 0; g < count; g++) {
+        if (topology->mark[g] == TOPOLOGY_MARK_ALIVE) {
+            return false; /* alive, and nobody of it has answered */
+        }
+    }
+    /* what the answers say must have reached the map */
+    return !topology->building;
+}
+
+bool topology_complete(struct fleet *fleet)
+{
+    struct topology *topology = fleet->topology;
+    bool complete;
+
+    mutex_lock(&topology->lock);
+    complete = topology_complete_locked(topology);
+    mutex_unlock(&topology->lock);
+    return complete;
+}
+
+/* ---- asking ------------------------------------------------------------ */
+
+/* It failed: not again before a while. */
+static void back_off_locked(struct topology *topology, uint32_t i)
+{
+    struct topology_instance *at = &topology->at[i];
+
+    at->state = TOPOLOGY_FAILED;
+    at->backoff_ms = at->backoff_ms == 0                  ? RETRY_FIRST_MS
+                     : at->backoff_ms * 2 > RETRY_MOST_MS ? RETRY_MOST_MS
+                                                          : at->backoff_ms * 2;
+    at->retry_at = clock_ns() + at->backoff_ms * NS_PER_MS;
+}
+
+static void came_back_locked(struct topology *topology, uint32_t i)
+{
+    struct topology_instance *at = &topology->at[i];
+
+    at->asking -= at->asking > 0;
+    atomic_store(&topology->quiet_until, 0);
+}
+
+void topology_asked(struct fleet *fleet, uint32_t i, bool answered)
+{
+    struct topology *topology = fleet->topology;
+    struct topology_instance *at = &topology->at[i];
+
+    mutex_lock(&topology->lock);
+    came_back_locked(topology, i);
+    if (!answered && !at->asking && at->state != TOPOLOGY_ANSWERED) {
+        memset(&at->error, 0, sizeof at->error);
+        back_off_locked(topology, i);
+    }
+    mutex_unlock(&topology->lock);
+}
+
+/* All instances that use one query must speak of the same sort of ownership;
+   the first that answered sets it. */
+static bool fits_locked(const struct topology *topology, uint32_t i,
+                        const struct topology_reply *reply,
+                        struct link_error *error)
+{
+    for (uint32_t k = 0; reply->kind && k < topology->fleet->count; k++) {
+        const struct topology_reply *other = topology->at[k].reply;
+        if (k != i && other && other->kind && other->kind != reply->kind) {
+            topology_own_error(error, "AffinityQuery says one sort of "
+                               "ownership on %s, and another on %s",
+                               topology->fleet->instances[i].name,
+                               topology->fleet->instances[k].name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Equal trees are kept once. */
+static void share_locked(const struct topology *topology, uint32_t i,
+                         struct topology_reply *reply)
+{
+    for (uint32_t k = 0; k < topology->fleet->count; k++) {
+        const struct topology_reply *other = topology->at[k].claim;
+        if (k != i && other && topology_reply_share(reply, other)) {
+            return; /* one try in vain is cheap: the counts differ */
+        }
+    }
+}
+
+/* Takes an answer; the reply is the topology's afterwards.  Returns what is to
+   be released without the lock. */
+static void store_locked(struct topology *topology, uint32_t i,
+                         struct topology_reply *reply,
+                         struct topology_reply *old[2])
+{
+    struct topology_instance *at = &topology->at[i];
+
+    old[0] = at->reply;
+    old[1] = reply ? at->claim : NULL;
+    at->reply = reply;
+    if (reply) {
+        share_locked(topology, i, reply);
+        at->claim = topology_reply_retain(reply);
+    }
+    at->state = TOPOLOGY_ANSWERED;
+    at->heard_at = clock_ns();
+    at->again = false;
+    at->backoff_ms = 0;
+    at->retry_at = 0;
+}
+
+/* Is there anything that this instance can still tell? */
+static bool worth_asking_locked(struct topology *topology, uint32_t i)
+{
+    const struct topology_instance *at = &topology->at[i];
+
+    topology_mark_locked(topology);
+    return at->again || topology_wanted_locked(topology, i);
+}
+
+static struct topology_reply *ask_source(const struct topology *topology,
+                                         uint32_t i, struct link *link,
+                                         struct link_error *error)
+{
+    return topology->kind == TOPOLOGY_TABLE
+               ? topology_partitions_ask(topology, i, link, error)
+               : topology_query_ask(topology, i, link, error);
+}
+
+/* Asks the instance what it owns, and takes the answer unless it belongs to a
+   generation that is over. */
+static bool learn(struct topology *topology, uint32_t i, struct link *link,
+                  uint64_t generation, struct link_error *error)
+{
+    struct topology_reply *reply = ask_source(topology, i, link, error);
+    struct topology_reply *old[2] = { NULL };
+    bool ok = reply != NULL, current;
+
+    mutex_lock(&topology->lock);
+    current = generation == topology->generation;
+    if (ok && current) {
+        ok = fits_locked(topology, i, reply, error);
+    }
+    if (ok && current) {
+        store_locked(topology, i, reply, old);
+        reply = NULL;
+    } else if (!ok && current) {
+        topology->at[i].error = *error;
+        back_off_locked(topology, i);
+    }
+    mutex_unlock(&topology->lock);
+    topology_reply_release(reply);
+    topology_reply_release(old[0]);
+    topology_reply_release(old[1]);
+    if (ok && current) {
+        topology_map_make(topology);
+    }
+    return ok;
+}
+
+bool topology_ask(struct fleet *fleet, uint32_t i, struct link *link,
+                  struct link_error *error)
+{
+    struct topology *topology = fleet->topology;
+    struct topology_reply *old[2] = { NULL };
+    bool asks = topology->kind <= TOPOLOGY_QUERY, worth, ok = true;
+    uint64_t generation;
+
+    mutex_lock(&topology->lock);
+    generation = topology->generation;
+    worth = asks && worth_asking_locked(topology, i);
+    if (!worth && !topology->at[i].reply) {
+        store_locked(topology, i, NULL, old);
+    }
+    mutex_unlock(&topology->lock);
+    if (worth) {
+        ok = learn(topology, i, link, generation, error);
+    }
+    if (ok && topology->kind == TOPOLOGY_TABLE) {
+        ok = topology_resolver_run(topology, i, link, error);
+    }
+    mutex_lock(&topology->lock);
+    came_back_locked(topology, i);
+    mutex_unlock(&topology->lock);
+    return ok;
+}
+
+/* ---- changes ----------------------------------------------------------- */
+
+/* One that is somebody else now, or has another role, has not answered yet,
+   and nor has its group (rules §1.1, §1.4).  What points at it stands. */
+static bool changed_locked(struct topology *topology, uint32_t i)
+{
+    struct topology_instance *at = &topology->at[i];
+    const struct instance *instance = &topology->fleet->instances[i];
+    bool changed = at->known && instance->who_at &&
+                   (at->said.role != instance->who.role ||
+                    strcmp(at->said.identity, instance->who.identity) != 0);
+
+    at->known = instance->who_at != 0;
+    at->said = instance->who;
+    return changed && topology->kind <= TOPOLOGY_QUERY;
+}
+
+static void unlearn_locked(struct topology *topology, uint32_t i)
+{
+    struct topology_instance *at = &topology->at[i];
+
+    topology_reply_release(at->reply); /* at->claim keeps its memory */
+    at->reply = NULL;
+    at->state = TOPOLOGY_UNASKED;
+    at->again = false;
+    at->retry_at = 0;
+    at->backoff_ms = 0;
+}
+
+void topology_take_groups_locked(struct fleet *fleet)
+{
+    struct topology *topology = fleet->topology;
+    bool any = false;
+
+    mutex_assert_held(&fleet->lock);
+    mutex_lock(&topology->lock);
+    memset(topology->mark, 0, fleet->count);
+    topology->strangers = 0;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        topology->at[i].led = false;
+    }
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        struct topology_instance *at = &topology->at[i];
+        at->group = atomic_load(&fleet->members[i].group);
+        at->role = atomic_load(&fleet->members[i].role);
+        topology->at[at->group].led |= at->role != ROUTE_STANDBY;
+        topology->strangers += fleet->instances[i].who_at == 0;
+        if (changed_locked(topology, i)) {
+            topology->mark[at->group] = any = true;
+        }
+    }
+    for (uint32_t i = 0; any && i < fleet->count; i++) {
+        if (topology->mark[topology->at[i].group]) {
+            unlearn_locked(topology, i);
+        }
+    }
+    if (topology->kind == TOPOLOGY_HASH) {
+        topology_hash_target_locked(topology);
+    }
+    topology->stale = true;
+    atomic_store(&topology->quiet_until, 0);
+    mutex_unlock(&topology->lock);
+    if (topology->kind == TOPOLOGY_MAP) {
+        topology_map_make(topology); /* a file's rows are few */
+    }
+}
+
+void topology_regroup(struct fleet *fleet)
+{
+    topology_map_make(fleet->topology);
+}
+
+void topology_forget(struct fleet *fleet)
+{
+    struct topology *topology = fleet->topology;
+    uint32_t count = fleet->count;
+
+    if (topology->kind > TOPOLOGY_QUERY) {
+        return;
+    }
+    mutex_lock(&topology->lock);
+    topology->generation++;
+    for (uint32_t i = 0; i < count; i++) {
+        unlearn_locked(topology, i);
+    }
+    topology_resolver_clear_locked(topology->resolver);
+    atomic_store(&topology->quiet_until, 0);
+    mutex_unlock(&topology->lock);
+    topology_map_make(topology);
+}
+
+void topology_kin_locked(struct fleet *fleet, const uint32_t *instance,
+                         uint32_t count, uint8_t *kin)
+{
+    struct topology *topology = fleet->topology;
+
+    mutex_assert_held(&fleet->lock);
+    mutex_lock(&topology->lock);
+    for (uint32_t a = 0; a < count; a++) {
+        const struct topology_instance *x = &topology->at[instance[a]];
+        for (uint32_t b = 0; b < count; b++) {
+            const struct topology_instance *y = &topology->at[instance[b]];
+            kin[a * count + b] =
+                topology->kind > TOPOLOGY_QUERY && (!x->claim || !y->claim)
+                    ? TOPOLOGY_KIN_SAME
+                : !x->claim || !y->claim ? TOPOLOGY_KIN_UNKNOWN
+                : a != b && topology_reply_apart(x->claim, y->claim)
+                    ? TOPOLOGY_KIN_APART
+                    : TOPOLOGY_KIN_SAME;
+        }
+    }
+    mutex_unlock(&topology->lock);
+}
+
+uint32_t topology_timeline_locked(struct fleet *fleet, uint32_t i,
+                                  const char *identity, uint32_t timeline)
+{
+    struct topology_instance *at = &fleet->topology->at[i];
+
+    mutex_assert_held(&fleet->lock);
+    if (strcmp(at->identity, identity) != 0) {
+        snprintf(at->identity, sizeof at->identity, "%s", identity);
+        at->timeline = 0;
+    }
+    if (timeline > at->timeline) {
+        at->timeline = timeline;
+    }
+    return at->timeline;
+}
