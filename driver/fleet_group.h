@@ -12,8 +12,17 @@
 struct fleet;
 
 /* Recomputes each member's group, the index of the group's first-listed
-   member, and what a split does to roles.  True: something changed.
+   member, and what a split does to roles: a primary that must not write is
+   made a standby in members[].role, while who.role stays what it said.  Tells
+   the topology.  True: something changed; call topology_regroup() when no lock
+   is held.  Out of memory changes nothing.
    Locks: holds fleet->lock. */
 bool fleet_regroup_locked(struct fleet *fleet);
+
+/* Behind each topology_ask(): what an instance owns may part it from others of
+   its system identifier.  True: owners or roles have changed (the topology
+   knows already); tell those who wait.  Locks: takes fleet->lock; none may be
+   held. */
+bool fleet_learnt(struct fleet *fleet);
 
 #endif
