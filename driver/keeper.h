@@ -10,7 +10,8 @@
  * Jobs wait in lanes.  An instance has one lane per purpose, and a lane runs
  * only so many jobs at once, so that an instance that hangs keeps a few
  * threads and delays nobody else.  A job that has run for longer than
- * KEEPER_OVERDUE_MS no longer counts against its lane.
+ * KEEPER_OVERDUE_MS no longer counts against its lane while threads are
+ * plenty.
  *
  * Threads start on demand, at most KEEPER_THREADS_MAX; one without work for
  * KEEPER_IDLE_MS ends.  They block all signals (promise 7).

@@ -5,8 +5,9 @@
  * The helper threads: starting them, giving them the jobs of the lanes in
  * turn, letting them end.  What the jobs do is their owners' business.
  *
- * A lane's allowance shrinks as threads get scarce, so that no number of
- * hanging instances can take the last thread away from one that answers.
+ * A lane's allowance shrinks as threads get scarce, and the last quarter of
+ * them is for lanes in which nothing runs, overdue or not: an instance that
+ * hangs, however much is queued for it, leaves them to those that answer.
  *
  * Fork: threads do not survive it; the child starts with an empty crew and
  * no lanes (they belong to fleets of the parent, which the child forgets).
@@ -32,6 +33,7 @@ struct shift {
 
 struct lane {
     struct job *queued;
+    unsigned waiting; /* their number */
     unsigned running;
     bool listed; /* in crew.lanes: has work queued */
     bool closed;
@@ -44,7 +46,9 @@ static struct {
     struct cond quiet; /* nothing is queued or running */
     struct lane *lanes; /* with work queued, next to be served first */
     struct shift *shifts;
-    unsigned threads, idle, queued, running;
+    unsigned threads;
+    unsigned idle; /* of them, those without a job, or still starting */
+    unsigned queued, running;
     bool finished;
 } crew = { .lock = MUTEX_INITIALIZER(LOCK_KEEPER) };
 
@@ -80,18 +84,18 @@ static bool overdue(const struct shift *s, uint64_t now)
     return now - s->since >= KEEPER_OVERDUE_MS * NS_PER_MS;
 }
 
-static bool lane_has_room(const struct lane *lane, uint64_t now)
+/* How many more jobs of this lane may run now. */
+static unsigned lane_room(const struct lane *lane, uint64_t now)
 {
     const struct shift *s;
     unsigned n = lane->running, most = allowance();
 
-    if (n < most) {
-        return true;
+    if (n >= most && crew.running < KEEPER_THREADS_MAX * 3 / 4) {
+        DL_FOREACH(crew.shifts, s) {
+            n -= s->lane == lane && overdue(s, now);
+        }
     }
-    DL_FOREACH(crew.shifts, s) {
-        n -= s->lane == lane && overdue(s, now);
-    }
-    return n < most;
+    return n < most ? most - n : 0;
 }
 
 /* The next job that may run, taken out of its lane; NULL: none. */
@@ -100,7 +104,7 @@ static struct job *next_job_locked(uint64_t now)
     struct lane *lane;
 
     DL_FOREACH(crew.lanes, lane) {
-        if (lane_has_room(lane, now)) {
+        if (lane_room(lane, now) > 0) {
             struct job *job = lane->queued;
             DL_DELETE(lane->queued, job);
             DL_DELETE(crew.lanes, lane);
@@ -108,6 +112,7 @@ static struct job *next_job_locked(uint64_t now)
             if (lane->listed) {
                 DL_APPEND(crew.lanes, lane); /* the others first */
             }
+            lane->waiting--;
             crew.queued--;
             return job;
         }
@@ -120,6 +125,14 @@ static struct job *next_job_locked(uint64_t now)
 static uint64_t sleep_until(uint64_t now)
 {
     return now + (crew.queued ? 100 : KEEPER_IDLE_MS) * NS_PER_MS;
+}
+
+/* Without work for long enough; but the last one stays as long as something
+   is queued, since nobody else would see it become possible. */
+static bool may_end(uint64_t idle_since, uint64_t now)
+{
+    return now - idle_since >= KEEPER_IDLE_MS * NS_PER_MS &&
+           (crew.queued == 0 || crew.idle > 1);
 }
 
 static bool start_thread_locked(void);
@@ -160,13 +173,11 @@ static void *work(void *unused)
 
     (void)unused;
     mutex_lock(&crew.lock);
-    crew.idle++;
     for (;;) {
         uint64_t now = clock_ns();
         struct job *job = next_job_locked(now);
         if (!job) {
-            if (crew.finished ||
-                now - idle_since >= KEEPER_IDLE_MS * NS_PER_MS) {
+            if (crew.finished || may_end(idle_since, now)) {
                 break;
             }
             cond_wait(&crew.work, &crew.lock, sleep_until(now));
@@ -206,8 +217,26 @@ static bool start_thread_locked(void)
     pthread_attr_destroy(&attr);
     if (rc == 0) {
         crew.threads++;
+        crew.idle++;
     }
     return rc == 0;
+}
+
+/* Is there work for more than the idle threads?  What waits in a lane that
+   hangs is none. */
+static bool threads_wanted(uint64_t now)
+{
+    const struct lane *lane;
+    unsigned jobs = 0;
+
+    DL_FOREACH(crew.lanes, lane) {
+        unsigned room = lane_room(lane, now);
+        jobs += lane->waiting < room ? lane->waiting : room;
+        if (jobs > crew.idle) {
+            return true;
+        }
+    }
+    return crew.idle == 0;
 }
 
 struct lane *lane_new(void)
@@ -230,11 +259,7 @@ bool keeper_submit(struct lane *lane, struct job *job)
     bool ok = true;
 
     mutex_lock(&crew.lock);
-    if (crew.idle == 0 ||
-        (crew.idle <= crew.queued && lane_has_room(lane, clock_ns()))) {
-        start_thread_locked();
-    }
-    if (crew.threads == 0 || crew.finished) {
+    if ((crew.threads == 0 && !start_thread_locked()) || crew.finished) {
         ok = false;
     } else {
         job->lane = lane;
@@ -243,7 +268,11 @@ bool keeper_submit(struct lane *lane, struct job *job)
             lane->listed = true;
             DL_APPEND(crew.lanes, lane);
         }
+        lane->waiting++;
         crew.queued++;
+        if (threads_wanted(clock_ns())) {
+            start_thread_locked();
+        }
         cond_signal(&crew.work);
     }
     mutex_unlock(&crew.lock);
