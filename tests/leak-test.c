@@ -420,7 +420,8 @@ static void try_truths(bool wide)
     odbc_close(dbc);
     dbc = odbc_open(env, fleet, wide);
     tap_is("a date is right after a reset", date(dbc), "2024-3-25");
-    if (wide) { /* what a narrow session makes of it depends on its locale */
+    /* what a narrow session or driver makes of it depends on its locale */
+    if (wide && !strstr(fleet, "ansi")) {
         tap_is("an accented letter is right after a reset", accent(dbc),
                number(233 * 65536UL));
     }
