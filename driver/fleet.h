@@ -50,7 +50,6 @@ struct instance {
 };
 
 struct fleet {
-    const char *name;      /* of the DSN, for records */
     struct config_fleet config;
     uint32_t count;
     struct instance *instances;

@@ -153,7 +153,6 @@ static void free_fleet(struct fleet *fleet)
     mutex_destroy(&fleet->lock);
     free(fleet->instances);
     free(fleet->members);
-    free((char *)fleet->name);
     free(fleet);
 }
 
@@ -175,11 +174,10 @@ static struct fleet *make_fleet(const struct config *config,
     text_init_wiped(&sections);
     ok = config_copy_fleet(&fleet->config, &config->fleet);
     fleet->count = ok ? (uint32_t)fleet->config.list_count : 0;
-    fleet->name = strdup(config->dsn);
     fleet->key = secret_dup(text_string(key), key->length);
     fleet->instances = calloc(fleet->count + 1, sizeof *fleet->instances);
     fleet->members = calloc(fleet->count + 1, sizeof *fleet->members);
-    if (!ok || !fleet->name || !fleet->key || !fleet->instances ||
+    if (!ok || !fleet->key || !fleet->instances ||
         !fleet->members) {
         why_memory(why);
         ok = false;
@@ -309,7 +307,6 @@ struct fleet *fleet_get(const struct config *config, struct why *why)
 
     text_init_wiped(&key);
     config_fleet_key(config, &key);
-    text_appendf(&key, "\nDSN=%s", config->dsn);
     if (key.failed) {
         why_memory(why);
     } else {

@@ -146,6 +146,7 @@ static struct route_request request_of(const struct unit *unit, uint64_t now)
         .owner_count = order->owner.count,
         .tried = unit->tried,
         .queueing = unit->wait_until > now,
+        .fresh = unit->fresh,
         .ordered = unit->ordered,
         .begin = unit->begin,
         .now = now,
@@ -212,8 +213,12 @@ static void decide(struct unit *unit, bool impatient)
 {
     struct login *login = unit->order->login;
     uint64_t now = clock_ns();
-    bool again = !unit->done && (!unit->validating || impatient);
+    bool again = !unit->done && !unit->asking &&
+                 (!unit->validating || impatient);
 
+    if (unit->asking) {
+        cond_signal(&unit->wake);
+    }
     while (again) {
         struct route_request request;
         struct route_fleet fleet;
@@ -450,6 +455,7 @@ bool place_unit(struct place_order *order)
                     : unit.wait_until + config->connect_timeout * NS_PER_MS;
     unit.wait_until = earliest(unit.wait_until, unit.hard);
     mutex_lock(&login->lock);
+    unit.fresh = login->total_idle == 0;
     DL_APPEND(login->units, &unit);
     place_serve_locked(login);
     if (!unit.done && order->pool_wait_ms == 0 && unit.ordered < 0) {
@@ -481,6 +487,26 @@ void place_done(struct place_order *order)
     order->refusals = NULL;
 }
 
+/* Waits until the owner is known or nobody can tell any more, for PoolWait. */
+static void await_owner(struct unit *unit)
+{
+    struct login *login = unit->order->login;
+
+    cond_init(&unit->wake);
+    unit->asking = true;
+    unit->ask_again = UINT64_MAX;
+    unit->hard = unit->wait_until =
+        unit->begin + unit->order->pool_wait_ms * NS_PER_MS;
+    DL_APPEND(login->units, unit);
+    look_up_owner(unit, unit->begin);
+    while (unit->learning) {
+        cond_wait(&unit->wake, &login->lock, next_look(unit, clock_ns()));
+        look_up_owner(unit, clock_ns());
+    }
+    DL_DELETE(login->units, unit);
+    cond_destroy(&unit->wake);
+}
+
 struct verdict place_explain(struct place_order *order,
                              enum route_refusal *refusals)
 {
@@ -489,11 +515,14 @@ struct verdict place_explain(struct place_order *order,
                          .begin = clock_ns() };
     struct route_request request;
     struct route_fleet fleet;
+    uint64_t now;
 
     mutex_lock(&login->lock);
-    look_up_owner(&unit, unit.begin); /* wait_until is 0: asks nobody */
-    unit.wait_until = unit.begin + 1; /* as if it would wait */
-    request = request_of(&unit, unit.begin);
+    await_owner(&unit);
+    now = clock_ns();
+    unit.wait_until = now + 1; /* as if it would wait for a link */
+    unit.fresh = login->total_idle == 0;
+    request = request_of(&unit, now);
     fleet = login_route_locked(login);
     order->verdict = route_choose(&request, &fleet);
     for (uint32_t i = 0; i < fleet.count; i++) {

@@ -488,6 +488,14 @@ static struct verdict choose_strict(const struct route_request *request,
     return last_steps(request, fleet);
 }
 
+/* In hint, too, who came to an empty pool gets the first link opened on the
+   owner, whatever links learning has left idle elsewhere meanwhile: or a
+   program of one session per process would never see its owner. */
+static bool prefers_owner(const struct route_request *request)
+{
+    return request->mode == ROUTE_PREFER || request->fresh;
+}
+
 static struct verdict choose_prefer(const struct route_request *request,
                                     const struct route_fleet *fleet)
 {
@@ -544,7 +552,7 @@ struct verdict route_choose(const struct route_request *request,
     switch (request->key) {
     case ROUTE_IS_OWNED:
         return strict                            ? choose_strict(request, fleet)
-               : request->mode == ROUTE_PREFER ? choose_prefer(request, fleet)
+               : prefers_owner(request)        ? choose_prefer(request, fleet)
                                                  : choose_hint(request, fleet);
     case ROUTE_IS_UNKNOWN:
         if (request->learning) {

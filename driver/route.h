@@ -78,6 +78,8 @@ struct route_request {
     uint32_t owner_count;
     const uint8_t *tried;   /* per instance: enum route_tried; or NULL */
     bool queueing;          /* may wait for a link to come free (PoolWait) */
+    bool fresh;             /* no link was idle when it came (rules §2.1: then
+                               the first is opened on the owner) */
     int ordered;            /* a link is being opened for it here; -1 = no */
     uint64_t begin, now;    /* ns: of the unit's waiting; the present */
     uint64_t seed;          /* any number */

@@ -82,6 +82,7 @@ static inline SQLRETURN surface_enter_STMT(SQLHANDLE *handle,
         return SQL_INVALID_HANDLE;
     }
     if (SURFACE_UNLIKELY(handle_inherited(&stmt->head))) {
+        *call = NULL;
         return entry_inherited(&stmt->head);
     }
     diag_clear(&stmt->head.diags);
@@ -108,6 +109,7 @@ static inline SQLRETURN surface_enter_DESC(SQLHANDLE *handle,
         return SQL_INVALID_HANDLE;
     }
     if (SURFACE_UNLIKELY(handle_inherited(&desc->head))) {
+        *call = NULL;
         return entry_inherited(&desc->head);
     }
     diag_clear(&desc->head.diags);
