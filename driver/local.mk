@@ -8,6 +8,9 @@
 include_HEADERS += driver/affinity_odbc.h
 
 EXTRA_DIST += \
+	driver/command.def \
+	driver/command.h \
+	driver/command_answer.h \
 	driver/config.def \
 	driver/config.h \
 	driver/config_rows.h \
@@ -30,25 +33,38 @@ EXTRA_DIST += \
 	driver/link_state.def \
 	driver/lock.h \
 	driver/place.h \
+	driver/place_unit.h \
 	driver/pool.h \
+	driver/pool_exit.h \
 	driver/route.h \
 	driver/route_bound.h \
 	driver/route_datetime.h \
 	driver/route_key.h \
 	driver/route_literal.h \
 	driver/route_map.h \
+	driver/route_map_index.h \
 	driver/route_map_inside.h \
 	driver/route_numeric.h \
 	driver/route_pghash.h \
 	driver/route_reason.def \
 	driver/route_refusal.def \
+	driver/route_rendezvous.h \
+	driver/route_source.h \
 	driver/route_type.h \
 	driver/secret.h \
 	driver/session.h \
+	driver/session_attr.h \
 	driver/surface.def \
 	driver/surface.h \
 	driver/text.h \
 	driver/topology.h \
+	driver/topology_file.h \
+	driver/topology_file_scan.h \
+	driver/topology_inside.h \
+	driver/topology_reply.h \
+	driver/topology_resolve.h \
+	driver/topology_rows.h \
+	driver/topology_trial.h \
 	driver/why.h \
 	$(NULL)
 
@@ -71,9 +87,20 @@ driver_libcore_la_SOURCES = \
 	driver/entry_connect.c \
 	driver/entry_diag.c \
 	driver/entry_env.c \
+	driver/entry_exec.c \
 	driver/entry_forward.c \
+	driver/entry_handle.c \
 	driver/entry_info.c \
+	driver/entry_stmt.c \
 	driver/handle.c \
+	driver/session.c \
+	driver/session_attr.c \
+	driver/command.c \
+	driver/command_answer.c \
+	driver/command_parse.c \
+	driver/command_show.c \
+	driver/place.c \
+	driver/place_say.c \
 	driver/route.c \
 	driver/route_bound.c \
 	driver/route_datetime.c \
@@ -81,17 +108,44 @@ driver_libcore_la_SOURCES = \
 	driver/route_literal.c \
 	driver/route_map.c \
 	driver/route_map_find.c \
+	driver/route_map_hashed.c \
 	driver/route_map_index.c \
 	driver/route_map_merge.c \
+	driver/route_map_path.c \
+	driver/route_map_search.c \
+	driver/route_map_settle.c \
+	driver/route_map_sorted.c \
+	driver/route_map_sum.c \
+	driver/route_map_walk.c \
 	driver/route_numeric.c \
 	driver/route_pghash.c \
+	driver/route_rendezvous.c \
+	driver/route_source.c \
 	driver/route_type.c \
 	driver/balance_proportional.c \
 	driver/balance_random.c \
 	driver/fleet.c \
+	driver/fleet_group.c \
 	driver/fleet_list.c \
+	driver/topology.c \
+	driver/topology_file.c \
+	driver/topology_file_scan.c \
+	driver/topology_hash.c \
+	driver/topology_map.c \
+	driver/topology_next.c \
+	driver/topology_partitions.c \
+	driver/topology_query.c \
+	driver/topology_reply.c \
+	driver/topology_resolve.c \
+	driver/topology_resolve_sql.c \
+	driver/topology_rows.c \
+	driver/topology_say.c \
+	driver/topology_server.c \
+	driver/topology_sql.c \
+	driver/topology_trial.c \
 	driver/keeper_crew.c \
 	driver/pool.c \
+	driver/pool_exit.c \
 	driver/pool_job.c \
 	driver/pool_login.c \
 	driver/link.c \
@@ -115,3 +169,46 @@ driver_libcore_la_SOURCES = \
 	driver/text_odbc.c \
 	driver/lock.c \
 	$(NULL)
+
+# The two drivers come from the same sources: the second exports no wide name,
+# for inner drivers that have none. The manager chooses by what is exported.
+odbc_LTLIBRARIES += driver/libodbcaffinity.la driver/libodbcaffinitya.la
+surface_sources = \
+	driver/surface.c \
+	$(NULL)
+module_ldflags = \
+	$(AM_LDFLAGS) \
+	$(AFF_MODULE_LDFLAGS) \
+	-module -avoid-version -shared -no-undefined \
+	$(NULL)
+if VERSION_SCRIPT
+module_ldflags += -Wl,--version-script=$(srcdir)/driver/driver.map
+else
+module_ldflags += -export-symbols-regex ^SQL
+endif
+
+driver_libodbcaffinity_la_SOURCES = $(surface_sources)
+driver_libodbcaffinity_la_CPPFLAGS = $(driver_libcore_la_CPPFLAGS)
+driver_libodbcaffinity_la_LDFLAGS = $(module_ldflags)
+driver_libodbcaffinity_la_LIBADD = driver/libcore.la
+EXTRA_driver_libodbcaffinity_la_DEPENDENCIES = driver/driver.map
+
+driver_libodbcaffinitya_la_SOURCES = $(surface_sources)
+driver_libodbcaffinitya_la_CPPFLAGS = \
+	$(driver_libcore_la_CPPFLAGS) \
+	-DAFF_ANSI_ONLY \
+	$(NULL)
+driver_libodbcaffinitya_la_LDFLAGS = $(module_ldflags)
+driver_libodbcaffinitya_la_LIBADD = driver/libcore.la
+EXTRA_driver_libodbcaffinitya_la_DEPENDENCIES = driver/driver.map
+
+# The manager loads the .so itself; a .la beside it would only be in the way.
+INSTALL_HOOKS += remove-la
+remove-la:
+	$(AM_V_at)rm -f '$(DESTDIR)$(odbcdir)/libodbcaffinity.la' \
+	  '$(DESTDIR)$(odbcdir)/libodbcaffinitya.la'
+UNINSTALL_HOOKS += remove-so
+remove-so:
+	$(AM_V_at)rm -f '$(DESTDIR)$(odbcdir)/libodbcaffinity.so' \
+	  '$(DESTDIR)$(odbcdir)/libodbcaffinitya.so'
+.PHONY: remove-la remove-so

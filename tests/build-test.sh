@@ -39,7 +39,7 @@ runs "without debug, all builds without a warning" in_folder plain \
     make "$jobs" check TESTS=
 runs "make install" in_folder plain make install DESTDIR="$work/root"
 is "installs the drivers among the manager's, the header and the template" \
-    "$(cd "$work/root" && find . -type f | LC_ALL=C sort)" \
+    "$(cd "$work/root" && find . -type f ! -path '*/doc/*' | LC_ALL=C sort)" \
     "$(printf '.%s\n' \
         "$(pkg-config --variable=libdir odbc)/odbc/libodbcaffinity.so" \
         "$(pkg-config --variable=libdir odbc)/odbc/libodbcaffinitya.so" \

@@ -10,9 +10,12 @@ set -u
 build=${AFF_BUILDDIR:-$(dirname "$0")/../build}
 . "${AFF_SRCDIR:-$(dirname "$0")/..}/tests/tap.sh"
 
-layers='surface entry handle session command place route balance fleet
-topology keeper pool link inner config inifile connstr secret diag why text log
-lock'
+layers='surface entry handle session command place pool fleet topology route
+balance keeper link inner config connstr secret inifile diag why text log lock'
+
+# A fleet owns its logins, which pools are made of, and lets go of them with
+# itself; these are the only calls from knowledge up to links.
+allowed='fleet_list.c calls (fleet_logins|login_retire|login_release)\(\)'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -53,5 +56,6 @@ awk -v layers="$layers" '
     ' "$work/defined" "$work/wanted" | LC_ALL=C sort -u >"$work/found"
 
 empty "every file belongs to a layer" "$(sed -n 's/^homeless //p' "$work/found")"
-empty "no file calls upwards" "$(sed -n 's/^up //p' "$work/found")"
+empty "no file calls upwards" \
+    "$(sed -n 's/^up //p' "$work/found" | grep -Ev "^$allowed of ")"
 tap_done

@@ -15,10 +15,11 @@ exports() {
     nm -D --defined-only "$1" | awk '{ print $3 }' | LC_ALL=C sort
 }
 
-# The libraries that the given one asks the loader for, apart from those below.
+# The libraries that the given one asks for, apart from those below. The loader
+# itself, which keeps a thread's own variables, costs nothing.
 foreign_libraries() {
     readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
-        grep -Ev '^(libodbcinst|libiniparser|libc)\.so\.' |
+        grep -Ev '^(libodbcinst|libiniparser|libc|ld-linux.*)\.so\.' |
         grep -Ev '^lib[atu]+san\.so\.'
 }
 

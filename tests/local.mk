@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	tests/run \
 	tests/tap.sh \
 	tests/unit-route_map.h \
+	tests/unit-topology.h \
 	$(NULL)
 
 check_scripts = \
@@ -25,7 +26,10 @@ check_scripts = \
 
 # One cmocka program for each file of driver/ under test, one group in each.
 unit_tests = \
+	tests/entry-test \
+	tests/surface-manager-test \
 	tests/surface-test \
+	tests/unit-command \
 	tests/unit-config \
 	tests/unit-connstr \
 	tests/unit-diag \
@@ -33,6 +37,8 @@ unit_tests = \
 	tests/unit-inner \
 	tests/unit-inner_pqopt \
 	tests/unit-inner_psqlodbc \
+	tests/unit-keeper \
+	tests/unit-lock \
 	tests/unit-route \
 	tests/unit-route_bound \
 	tests/unit-route_datetime \
@@ -41,11 +47,15 @@ unit_tests = \
 	tests/unit-route_map \
 	tests/unit-route_map_find \
 	tests/unit-route_map_merge \
+	tests/unit-route_map_random \
+	tests/unit-route_map_walk \
 	tests/unit-route_numeric \
 	tests/unit-route_pghash \
 	tests/unit-route_rendezvous \
+	tests/unit-route_source \
 	tests/unit-route_type \
 	tests/unit-text \
+	tests/unit-topology \
 	$(NULL)
 
 # Programs and scripts that need the sandbox; they print TAP.
@@ -54,6 +64,8 @@ integration_programs = \
 	$(NULL)
 integration_scripts = \
 	tests/build-test.sh \
+	tests/command-test.py \
+	tests/command-test.sh \
 	tests/sandbox-test.sh \
 	$(NULL)
 
@@ -119,3 +131,18 @@ tests_unit_inner_SOURCES = \
 	tests/fake/fake_use.c \
 	tests/fake/fake_use.h \
 	$(NULL)
+tests_entry_test_SOURCES = \
+	tests/entry-test.c \
+	tests/fake/fake_use.c \
+	tests/fake/fake_use.h \
+	$(NULL)
+tests_surface_manager_test_SOURCES = \
+	tests/surface-manager-test.c \
+	tests/fake/fake_use.c \
+	tests/fake/fake_use.h \
+	$(NULL)
+tests_surface_manager_test_LDADD = driver/libcore.la $(ODBC_LIBS)
+
+# The keeper's clock is the test's; sqrt() judges a distribution.
+tests_unit_keeper_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_ns,--wrap=cond_wait
+tests_unit_route_rendezvous_LDADD = $(LDADD) -lm
