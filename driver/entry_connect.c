@@ -122,6 +122,7 @@ SQLRETURN entry_SQLConnect(enum text_width width, SQLHDBC handle, void *dsn,
                                 user ? text_string(&uid) : NULL,
                                 password ? text_string(&pwd) : NULL, &why)) {
             rc = entry_connect(dbc, config, width);
+            session_forget_login(dbc->session);
         } else {
             free(config);
             rc = diag_why(&dbc->head.diags, &why);
@@ -194,6 +195,7 @@ SQLRETURN entry_write_completed(struct dbc *dbc, void *out, SQLSMALLINT size,
 
     text_init_wiped(&completed);
     config_out_string(session_config(dbc->session), &completed);
+    session_forget_login(dbc->session);
     rc = entry_write(dbc, &completed, out, size, length, width, rc);
     text_free(&completed);
     return rc;

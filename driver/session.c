@@ -257,6 +257,13 @@ void session_disconnect(struct session *s, struct link_child *children)
     let_go(s);
 }
 
+void session_forget_login(struct session *s)
+{
+    if (s->config) {
+        config_forget_login(s->config);
+    }
+}
+
 /* ---- while connected ------------------------------------------------------- */
 
 const struct config *session_config(const struct session *s)

@@ -66,6 +66,11 @@ SQLRETURN session_connect(struct session *s, struct config *config,
    In a forked child the link is forgotten, nothing is sent. */
 void session_disconnect(struct session *s, struct link_child *children);
 
+/* Wipes the session's own copy of the keywords handed down: once the completed
+   connection string is written, passwords live only in the login
+   (rules §5.6). */
+void session_forget_login(struct session *s);
+
 /* The configuration the session connected with; NULL before. */
 const struct config *session_config(const struct session *s);
 
