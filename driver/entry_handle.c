@@ -91,9 +91,13 @@ SQLRETURN entry_SQLAllocHandle(SQLSMALLINT type, SQLHANDLE input,
         handle_find(type == SQL_HANDLE_DBC ? SQL_HANDLE_ENV : SQL_HANDLE_DBC,
                     input);
 
+    if (parent) {
+        handle_claim(parent);
+        diag_clear(&parent->diags);
+    }
     if (!output) {
-        return parent && type != SQL_HANDLE_ENV ?
-            diag_add(&parent->diags, WHY_POINTER, "%s", "") : SQL_ERROR;
+        return parent ? diag_add(&parent->diags, WHY_POINTER, "%s", "") :
+            SQL_ERROR;
     }
     *output = SQL_NULL_HANDLE;
     switch (type) {

@@ -249,8 +249,13 @@ static enum outcome try_name(const char *name, struct text *tried,
     }
     library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     symbol = library ? dlsym(library, "SQLAllocHandle") : NULL;
-    if (!symbol || !dladdr(symbol, &info) || !info.dli_fname) {
+    if (!library) {
         return ABSENT;
+    }
+    if (!symbol || !dladdr(symbol, &info) || !info.dli_fname) {
+        why_set(why, WHY_DRIVER,
+                "%s is no ODBC 3 driver: it lacks SQLAllocHandle", name);
+        return BROKEN;
     }
     return try_path(info.dli_fname, tried, inner, why);
 }

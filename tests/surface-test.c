@@ -914,6 +914,68 @@ static void hand_SQLCopyDesc(void)
     assert_int_equal(fake->mistakes(), 0);
 }
 
+/* Texts that are no command of ours go on untouched: length and all. */
+static void hand_SQLNativeSql(enum text_width width)
+{
+    void *in = text_in(width, "SELECT 1");
+    SQLWCHAR out[20];
+    SQLINTEGER length = 0;
+    struct fake_call call;
+
+    fake->forget();
+    assert_int_equal(CALL(width, SQLNativeSql, dbc, in, 6, (void *)out, 20,
+                          &length), SQL_SUCCESS);
+    call = reached(wide_name(width, "SQLNativeSql"));
+    assert_ptr_equal((void *)call.args[0], inner_dbc);
+    assert_ptr_equal((void *)call.args[1], in);
+    assert_int_equal(call.args[2], 6);
+    assert_ptr_equal((void *)call.args[3], out);
+    assert_int_equal(call.args[4], 20);
+    assert_ptr_equal((void *)call.args[5], &length);
+}
+
+static void check_text_call(enum text_width width, const char *name,
+                            const void *text, SQLINTEGER length)
+{
+    struct fake_call call = reached(wide_name(width, name));
+
+    assert_ptr_equal((void *)call.args[0], inner_stmt);
+    assert_ptr_equal((void *)call.args[1], text);
+    assert_int_equal(call.args[2], length);
+}
+
+static void hand_SQLPrepare(enum text_width width)
+{
+    void *text = text_in(width, "SELECT 12");
+
+    fake->forget();
+    assert_int_equal(CALL(width, SQLPrepare, stmt, text, 8), SQL_SUCCESS);
+    check_text_call(width, "SQLPrepare", text, 8);
+}
+
+static void hand_SQLExecDirect(enum text_width width)
+{
+    void *text = text_in(width, "SELECT 12");
+
+    fake->forget();
+    assert_int_equal(CALL(width, SQLExecDirect, stmt, text, 8), SQL_SUCCESS);
+    check_text_call(width, "SQLExecDirect", text, 8);
+    fake->forget();
+    assert_int_equal(CALL(width, SQLExecDirect, stmt, text, SQL_NTS), 0);
+    check_text_call(width, "SQLExecDirect", text, SQL_NTS);
+}
+
+static void hand_SQLExecute(void)
+{
+    assert_int_equal(CALL(TEXT_NARROW, SQLPrepare, stmt,
+                          text_in(TEXT_NARROW, "FAIL 22012"), SQL_NTS), 0);
+    fake->forget();
+    assert_int_equal(odbc.SQLExecute(stmt), SQL_ERROR);
+    assert_ptr_equal((void *)reached("SQLExecute").args[0], inner_stmt);
+    assert_string_equal(state_of(SQL_HANDLE_STMT, stmt), "22012");
+    odbc.SQLFreeStmt(stmt, SQL_CLOSE);
+}
+
 static void test_rows_by_hand(void **state)
 {
     (void)state;

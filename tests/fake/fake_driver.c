@@ -4,7 +4,7 @@
 /*
  * The fake driver's exports, made from surface.def: each call is noted with
  * its arguments in order, then does what do_<name> says, if anything.  With
- * FAKE_NARROW there is no wide name.
+ * FAKE_NARROW there is no wide name, and no SQLSetPos.
  */
 #include "autoconf.h"
 
@@ -103,6 +103,14 @@ static SQLRETURN take_answer(void)
         note(#export, sizeof list / sizeof list[0], list); \
         return behaves ? act : take_answer(); \
     }
+
+/* The narrow fake lacks a function, too. */
+#ifdef FAKE_NARROW
+SQLRETURN fake_left_out(SQLHSTMT handle, SQLSETPOSIROW row,
+                        SQLUSMALLINT operation, SQLUSMALLINT lock);
+#define SQLSetPos fake_left_out
+#define do_fake_left_out do_SQLSetPos
+#endif
 
 #define CHARS SQLCHAR
 #define PLAIN(name, number, kind, route, params, args) \

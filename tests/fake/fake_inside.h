@@ -55,7 +55,7 @@ struct fake {
     struct fake *descs[4];
     struct fake *explicit_descs[4];
     char *text;
-    bool prepared, open, wants_data, executing, cancelled;
+    bool prepared, open, wants_data, asked, executing, cancelled;
     unsigned rows, row, columns;
     size_t read[FAKE_COLUMNS];
     char values[FAKE_COLUMNS][64];

@@ -120,6 +120,7 @@ static SQLRETURN run(struct fake *stmt)
         answer_rows(stmt, (unsigned)strtoul(found + 5, NULL, 10), 1);
     } else if (strchr(text, '?')) {
         stmt->wants_data = true;
+        stmt->asked = false;
         return SQL_NEED_DATA;
     }
     return SQL_SUCCESS;
@@ -189,9 +190,13 @@ SQLRETURN do_SQLParamData(SQLHSTMT handle, SQLPOINTER *value)
 {
     struct fake *stmt = fake_of(SQL_HANDLE_STMT, handle);
 
-    (void)value;
     if (!stmt) {
         return SQL_INVALID_HANDLE;
+    }
+    if (stmt->wants_data && !stmt->asked) {
+        stmt->asked = true;
+        *value = stmt;
+        return SQL_NEED_DATA;
     }
     stmt->wants_data = false;
     return SQL_SUCCESS;

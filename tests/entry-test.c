@@ -1,0 +1,405 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What the exported functions do beyond passing calls on, tried on the built
+ * drivers over the fake inner driver: links that die, cancelling, forks, the
+ * ANSI library, and that every inner handle is given back.
+ */
+#include "autoconf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <pthread.h>
+
+#include <cmocka.h>
+
+#include "fake/fake_use.h"
+
+static struct inner_calls odbc, ansi;
+static const struct fake_api *fake, *narrow_fake;
+
+static SQLHENV new_env(const struct inner_calls *call, intptr_t version)
+{
+    SQLHENV env = NULL;
+
+    assert_int_equal(call->SQLAllocHandle(SQL_HANDLE_ENV, NULL, &env), 0);
+    assert_int_equal(call->SQLSetEnvAttr(env, SQL_ATTR_ODBC_VERSION,
+                                         (SQLPOINTER)version, 0), 0);
+    return env;
+}
+
+static struct {
+    char state[6], text[512];
+    SQLINTEGER native;
+} said;
+
+/* Record `number` of a handle into `said`. */
+static SQLRETURN read_record(const struct inner_calls *call, SQLSMALLINT type,
+                             SQLHANDLE handle, SQLSMALLINT number)
+{
+    memset(&said, 0, sizeof said);
+    return call->SQLGetDiagRec(type, handle, number, (SQLCHAR *)said.state,
+                               &said.native, (SQLCHAR *)said.text,
+                               sizeof said.text, NULL);
+}
+
+static SQLHDBC connected(const struct inner_calls *call, SQLHENV env,
+                         const char *string)
+{
+    SQLHDBC dbc = NULL;
+    SQLRETURN rc;
+
+    assert_int_equal(call->SQLAllocHandle(SQL_HANDLE_DBC, env, &dbc), 0);
+    rc = call->SQLDriverConnect(dbc, NULL, (SQLCHAR *)string, SQL_NTS, NULL,
+                                0, NULL, SQL_DRIVER_NOPROMPT);
+    if (rc != SQL_SUCCESS) {
+        read_record(call, SQL_HANDLE_DBC, dbc, 1);
+        fail_msg("%s: %d %s %s", string, rc, said.state, said.text);
+    }
+    return dbc;
+}
+
+static SQLHSTMT new_stmt(const struct inner_calls *call, SQLHDBC dbc)
+{
+    SQLHSTMT stmt = NULL;
+
+    assert_int_equal(call->SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt), 0);
+    return stmt;
+}
+
+static void end_session(const struct inner_calls *call, SQLHENV env,
+                        SQLHDBC dbc)
+{
+    assert_int_equal(call->SQLDisconnect(dbc), SQL_SUCCESS);
+    assert_int_equal(call->SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQL_SUCCESS);
+    assert_int_equal(call->SQLFreeHandle(SQL_HANDLE_ENV, env), SQL_SUCCESS);
+}
+
+static SQLRETURN run(SQLHSTMT stmt, const char *text)
+{
+    return odbc.SQLExecDirect(stmt, (SQLCHAR *)text, SQL_NTS);
+}
+
+/* ---- links that die -------------------------------------------------------- */
+
+static void test_dead_link(void **state)
+{
+    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHDBC dbc = connected(&odbc, env, "DSN=wrapped");
+    SQLHSTMT stmt = new_stmt(&odbc, dbc);
+    SQLUINTEGER dead = 0;
+
+    (void)state;
+    assert_int_equal(run(stmt, "DIE"), SQL_ERROR);
+    assert_int_equal(read_record(&odbc, SQL_HANDLE_STMT, stmt, 1), 0);
+    assert_string_equal(said.state, "08S01");
+    assert_memory_equal(said.text, "[odbc-affinity][wrapped] ", 25);
+    assert_non_null(strstr(said.text, "f1"));
+    assert_int_equal(read_record(&odbc, SQL_HANDLE_STMT, stmt, 2), 0);
+    assert_int_equal(said.native, 42);
+    assert_string_equal(said.text, "the fake died (narrow)");
+    assert_int_equal(odbc.SQLGetConnectAttr(dbc, SQL_ATTR_CONNECTION_DEAD,
+                                            &dead, 0, NULL), SQL_SUCCESS);
+    assert_int_equal(dead, SQL_CD_TRUE);
+    assert_int_equal(odbc.SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_COMMIT),
+                     SQL_ERROR);
+    read_record(&odbc, SQL_HANDLE_DBC, dbc, 1);
+    assert_string_equal(said.state, "08007");
+    assert_int_equal(odbc.SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_ROLLBACK),
+                     SQL_ERROR);
+    read_record(&odbc, SQL_HANDLE_DBC, dbc, 1);
+    assert_string_equal(said.state, "08S01");
+    /* records outlive the link */
+    odbc.SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    end_session(&odbc, env, dbc);
+}
+
+/* A class-08 error of a link that lives is somebody else's affair (rules
+   §5.1) and passes unchanged. */
+static void test_living_link(void **state)
+{
+    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHDBC dbc = connected(&odbc, env, "DSN=wrapped");
+    SQLHSTMT stmt = new_stmt(&odbc, dbc);
+
+    (void)state;
+    assert_int_equal(run(stmt, "FAIL 08006"), SQL_ERROR);
+    read_record(&odbc, SQL_HANDLE_STMT, stmt, 1);
+    assert_string_equal(said.state, "08006");
+    assert_int_equal(said.native, 42);
+    assert_int_equal(run(stmt, "SELECT 1"), SQL_SUCCESS);
+    end_session(&odbc, env, dbc);
+}
+
+static void test_failed_connect(void **state)
+{
+    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHDBC dbc = NULL;
+
+    (void)state;
+    odbc.SQLAllocHandle(SQL_HANDLE_DBC, env, &dbc);
+    assert_int_equal(
+        odbc.SQLDriverConnect(dbc, NULL,
+                              (SQLCHAR *)"DSN=wrapped;UID=joe;PWD=hidden;"
+                              "FakeFail=28P01", SQL_NTS, NULL, 0, NULL, 0),
+        SQL_ERROR);
+    for (SQLSMALLINT i = 1;
+         read_record(&odbc, SQL_HANDLE_DBC, dbc, i) == SQL_SUCCESS; i++) {
+        assert_null(strstr(said.text, "hidden"));
+    }
+    read_record(&odbc, SQL_HANDLE_DBC, dbc, 1);
+    assert_memory_equal(said.text, "[odbc-affinity][wrapped] ", 25);
+    assert_int_equal(odbc.SQLDisconnect(dbc), SQL_ERROR);
+    read_record(&odbc, SQL_HANDLE_DBC, dbc, 1);
+    assert_string_equal(said.state, "08003");
+    /* and the same handle connects when there is nothing in the way */
+    assert_int_equal(odbc.SQLDriverConnect(dbc, NULL,
+                                           (SQLCHAR *)"DSN=wrapped", SQL_NTS,
+                                           NULL, 0, NULL, 0), SQL_SUCCESS);
+    end_session(&odbc, env, dbc);
+}
+
+/* ---- cancelling -------------------------------------------------------------- */
+
+static void *run_hanging(void *stmt)
+{
+    return (void *)(intptr_t)run(stmt, "HANG");
+}
+
+static void test_cancel(void **state)
+{
+    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHDBC dbc = connected(&odbc, env, "DSN=wrapped");
+    SQLHSTMT stmt = new_stmt(&odbc, dbc);
+    pthread_t thread;
+    void *rc;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, run_hanging, stmt), 0);
+    assert_true(fake->await_hanging(1));
+    assert_int_equal(odbc.SQLCancel(stmt), SQL_SUCCESS);
+    assert_int_equal(pthread_join(thread, &rc), 0);
+    assert_int_equal((intptr_t)rc, SQL_ERROR);
+    read_record(&odbc, SQL_HANDLE_STMT, stmt, 1);
+    assert_string_equal(said.state, "HY008");
+    /* at rest it leaves the records of the call before alone */
+    assert_int_equal(odbc.SQLCancel(stmt), SQL_SUCCESS);
+    read_record(&odbc, SQL_HANDLE_STMT, stmt, 1);
+    assert_string_equal(said.state, "HY008");
+    assert_int_equal(run(stmt, "SELECT 1"), SQL_SUCCESS);
+    end_session(&odbc, env, dbc);
+}
+
+/* ---- forks -------------------------------------------------------------------- */
+
+/* In the child: 0, or the line of the first thing that went wrong. */
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) { \
+            return __LINE__ % 255 + 1; \
+        } \
+    } while (0)
+
+static int child(SQLHENV env, SQLHDBC dbc, SQLHSTMT stmt)
+{
+    SQLUINTEGER dead = 0;
+    SQLHDBC own = NULL;
+    SQLHDESC ard = NULL;
+    SQLHSTMT own_stmt;
+
+    fake->forget();
+    CHECK(run(stmt, "SELECT 1") == SQL_ERROR);
+    read_record(&odbc, SQL_HANDLE_STMT, stmt, 1);
+    CHECK(strcmp(said.state, "08S01") == 0);
+    CHECK(strstr(said.text, "parent") != NULL);
+    CHECK(odbc.SQLGetStmtAttr(stmt, SQL_ATTR_APP_ROW_DESC, &ard, 8, NULL) ==
+          SQL_ERROR);
+    CHECK(odbc.SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_COMMIT) == SQL_ERROR);
+    CHECK(odbc.SQLCancel(stmt) == SQL_ERROR);
+    CHECK(odbc.SQLGetConnectAttr(dbc, SQL_ATTR_CONNECTION_DEAD, &dead, 0,
+                                 NULL) == SQL_SUCCESS);
+    CHECK(dead == SQL_CD_TRUE);
+    CHECK(odbc.SQLFreeHandle(SQL_HANDLE_STMT, stmt) == SQL_SUCCESS);
+    CHECK(odbc.SQLDisconnect(dbc) == SQL_SUCCESS);
+    CHECK(fake->calls() == 0); /* nothing went to the parent's link */
+    /* the handle is free for a connection of the child's own */
+    CHECK(odbc.SQLDriverConnect(dbc, NULL, (SQLCHAR *)"DSN=wrapped", SQL_NTS,
+                                NULL, 0, NULL, 0) == SQL_SUCCESS);
+    CHECK(odbc.SQLAllocHandle(SQL_HANDLE_DBC, env, &own) == SQL_SUCCESS);
+    CHECK(odbc.SQLDriverConnect(own, NULL, (SQLCHAR *)"DSN=wrapped", SQL_NTS,
+                                NULL, 0, NULL, 0) == SQL_SUCCESS);
+    CHECK(odbc.SQLAllocHandle(SQL_HANDLE_STMT, own, &own_stmt) ==
+          SQL_SUCCESS);
+    CHECK(run(own_stmt, "SELECT 1") == SQL_SUCCESS);
+    CHECK(odbc.SQLDisconnect(own) == SQL_SUCCESS);
+    CHECK(odbc.SQLFreeHandle(SQL_HANDLE_DBC, own) == SQL_SUCCESS);
+    CHECK(odbc.SQLDisconnect(dbc) == SQL_SUCCESS);
+    CHECK(odbc.SQLFreeHandle(SQL_HANDLE_DBC, dbc) == SQL_SUCCESS);
+    CHECK(odbc.SQLFreeHandle(SQL_HANDLE_ENV, env) == SQL_SUCCESS);
+    return 0;
+}
+
+static void test_fork(void **state)
+{
+    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHDBC dbc = connected(&odbc, env, "DSN=wrapped");
+    SQLHSTMT stmt = new_stmt(&odbc, dbc);
+    int status = 0;
+    pid_t pid;
+
+    (void)state;
+    pid = fork();
+    if (pid == 0) {
+        alarm(60);
+        _exit(child(env, dbc, stmt));
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+        fail_msg("the child ended with status %x (its line: %d)", status,
+                 WEXITSTATUS(status) - 1);
+    }
+    assert_int_equal(run(stmt, "SELECT 1"), SQL_SUCCESS);
+    end_session(&odbc, env, dbc);
+}
+
+/* ---- the ANSI library, missing functions ---------------------------------------- */
+
+static void test_ansi_library(void **state)
+{
+    SQLHENV env = new_env(&ansi, SQL_OV_ODBC3);
+    SQLHDBC dbc = connected(&ansi, env, "DSN=ansi");
+    SQLHSTMT stmt = new_stmt(&ansi, dbc);
+    SQLUSMALLINT supported = SQL_TRUE;
+
+    (void)state;
+    assert_null(ansi.SQLExecDirectW);
+    assert_null(ansi.SQLDriverConnectW);
+    assert_non_null(odbc.SQLDriverConnectW);
+    assert_int_equal(ansi.SQLExecDirect(stmt, (SQLCHAR *)"FAIL 22012",
+                                        SQL_NTS), SQL_ERROR);
+    read_record(&ansi, SQL_HANDLE_STMT, stmt, 1);
+    assert_string_equal(said.state, "22012");
+    /* what the inner driver lacks */
+    assert_int_equal(ansi.SQLSetPos(stmt, 1, SQL_POSITION,
+                                    SQL_LOCK_NO_CHANGE), SQL_ERROR);
+    read_record(&ansi, SQL_HANDLE_STMT, stmt, 1);
+    assert_string_equal(said.state, "IM001");
+    assert_non_null(strstr(said.text, "SQLSetPos"));
+    assert_int_equal(ansi.SQLGetFunctions(dbc, SQL_API_SQLSETPOS, &supported),
+                     SQL_SUCCESS);
+    assert_int_equal(supported, SQL_FALSE);
+    end_session(&ansi, env, dbc);
+}
+
+static void test_narrow_refused(void **state)
+{
+    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHDBC dbc = NULL;
+    int told = 0;
+
+    (void)state;
+    odbc.SQLAllocHandle(SQL_HANDLE_DBC, env, &dbc);
+    assert_int_equal(odbc.SQLDriverConnect(dbc, NULL, (SQLCHAR *)"DSN=narrow",
+                                           SQL_NTS, NULL, 0, NULL, 0),
+                     SQL_ERROR);
+    for (SQLSMALLINT i = 1;
+         read_record(&odbc, SQL_HANDLE_DBC, dbc, i) == SQL_SUCCESS; i++) {
+        told |= strstr(said.text, "Affinity ANSI") != NULL;
+    }
+    assert_true(told);
+    odbc.SQLFreeHandle(SQL_HANDLE_DBC, dbc);
+    odbc.SQLFreeHandle(SQL_HANDLE_ENV, env);
+}
+
+/* ---- all versions, all given back ------------------------------------------------- */
+
+static void test_versions(void **state)
+{
+    static const intptr_t versions[] = { SQL_OV_ODBC2, SQL_OV_ODBC3,
+                                         SQL_OV_ODBC3_80 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+        SQLHENV env = new_env(&odbc, versions[i]);
+        SQLHDBC dbc = connected(&odbc, env, "DSN=wrapped2");
+
+        assert_int_equal(run(new_stmt(&odbc, dbc), "SELECT 1"), SQL_SUCCESS);
+        end_session(&odbc, env, dbc);
+    }
+}
+
+static void *storm(void *arg)
+{
+    SQLHENV env = arg;
+
+    for (int i = 0; i < 50; i++) {
+        SQLHDBC dbc = NULL;
+        SQLHSTMT stmt = NULL;
+
+        if (odbc.SQLAllocHandle(SQL_HANDLE_DBC, env, &dbc) ||
+            odbc.SQLDriverConnect(dbc, NULL, (SQLCHAR *)"DSN=wrapped2",
+                                  SQL_NTS, NULL, 0, NULL, 0) ||
+            odbc.SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt) ||
+            odbc.SQLExecDirect(stmt, (SQLCHAR *)"ROWS 2", SQL_NTS) ||
+            odbc.SQLFetch(stmt) || odbc.SQLFetch(stmt) ||
+            odbc.SQLFetch(stmt) != SQL_NO_DATA || odbc.SQLDisconnect(dbc) ||
+            odbc.SQLFreeHandle(SQL_HANDLE_DBC, dbc)) {
+            return arg; /* a call failed */
+        }
+    }
+    return NULL;
+}
+
+static void test_storm(void **state)
+{
+    enum { THREADS = 4 };
+    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, storm, env), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        void *failed = NULL;
+
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        assert_null(failed);
+    }
+    assert_int_equal(odbc.SQLFreeHandle(SQL_HANDLE_ENV, env), SQL_SUCCESS);
+    assert_int_equal(fake->mistakes(), 0);
+    assert_int_equal(narrow_fake->mistakes(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dead_link),
+        cmocka_unit_test(test_living_link),
+        cmocka_unit_test(test_failed_connect),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_ansi_library),
+        cmocka_unit_test(test_narrow_refused),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_storm),
+    };
+    int failed;
+
+    use_ini_files();
+    use_driver(USE_WIDE, &odbc);
+    use_driver(USE_ANSI, &ansi);
+    fake = use_fake(USE_FAKE);
+    narrow_fake = use_fake(USE_FAKE_NARROW);
+    failed = cmocka_run_group_tests_name("entry", tests, NULL, NULL);
+    use_no_ini_files();
+    return failed;
+}
