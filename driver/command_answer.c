@@ -176,14 +176,18 @@ static void append_literal(struct text *sql, const char *value)
     } while (*value);
 }
 
-static size_t characters(const char *value)
+/* Bytes, though a VARCHAR counts characters: Perl's DBD::ODBC takes its size
+   for that of a buffer, and fails where UTF-8 does not fit. */
+static size_t value_width(const char *value)
 {
     size_t length = value ? strlen(value) : 0, count = 0;
 
-    for (size_t i = 0; i < length; count++) {
+    for (size_t i = 0; i < length;) {
         uint32_t point;
+        size_t bytes = text_decode(value + i, length - i, &point);
 
-        i += text_decode(value + i, length - i, &point);
+        i += bytes;
+        count += point == 0xFFFD ? 3 : bytes;
     }
     return count;
 }
@@ -194,7 +198,7 @@ static size_t column_width(const struct command_answer *answer, size_t column,
     size_t width = least ? least : 1;
 
     for (size_t row = 0; row < command_answer_rows(answer); row++) {
-        size_t count = characters(value_at(answer, row, column));
+        size_t count = value_width(value_at(answer, row, column));
 
         width = count > width ? count : width;
     }

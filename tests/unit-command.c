@@ -389,7 +389,7 @@ static void odd_characters_are_put_together_by_the_server(void **state)
     command_answer_add(&answer, "\xE9t\xE9"); /* LATIN1 */
     command_answer_add(&answer, "a\nb\tc\x7F");
     check_sql(&answer, 1,
-              "SELECT CAST(c0 AS VARCHAR(6)) AS \"instance\", "
+              "SELECT CAST(c0 AS VARCHAR(9)) AS \"instance\", "
               "CAST(c1 AS VARCHAR(6)) AS \"group\" FROM (VALUES "
               "('a' || pg_catalog.chr(92) || '''' || "
               "pg_catalog.convert_from(pg_catalog.decode("
