@@ -157,13 +157,13 @@ name_check() {
     fail "no instance '$1' here; there are: ${names[*]}"
 }
 
-# Names of all members of group $1, its present primary first.
+# Sets $members to the names of group $1, its present primary first.
 group_members() {
     local member
-    printf '%s\n' "${primary_of[$1]}"
+    members=("${primary_of[$1]}")
     for member in "${names[@]}"; do
         if [[ ${member%%s*} == "$1" && $member != "${primary_of[$1]}" ]]; then
-            printf '%s\n' "$member"
+            members+=("$member")
         fi
     done
 }

@@ -27,7 +27,7 @@ primary_hand_over() {
     fi
     await 15 standby_streams_from "$1" "$2" ||
         fail "$2 does not follow $1: promoting it would lose rows"
-    instance_stop "$1" fast || fail "$1 does not stop"
+    instance_stop "$1" || fail "$1 does not stop"
     last=$(as_owner "$bin/pg_controldata" "$dir/$1/data" |
         sed -n 's/^Latest checkpoint location: *//p')
     if ! await 10 standby_received "$2" "$last"; then
@@ -47,7 +47,7 @@ standby_received() {
 }
 
 promote_instance() {
-    local group old member
+    local group old member members
     group=${1%%s*}
     old=${primary_of[$group]}
     if [[ $old == "$1" ]]; then
@@ -71,11 +71,12 @@ promote_instance() {
     # pg_rewind and pg_basebackup read the timeline of the last checkpoint.
     ask "$1" CHECKPOINT
     say "$1 is now the primary of $group; $old is superseded"
-    while IFS= read -r member; do
+    group_members "$group"
+    for member in "${members[@]}"; do
         if [[ $member != "$1" && $member != "$old" ]]; then
             standby_keep "$member"
         fi
-    done < <(group_members "$group")
+    done
     moves_resolve
     topology_repoint_all
 }

@@ -9,13 +9,16 @@
 # Settings of instance $1, whatever its role; a standby takes its data
 # directory and with it this file from its primary, so it is written anew
 # before each start. mmap instead of POSIX shared memory keeps even a crashed
-# instance's leavings inside the sandbox.
+# instance's leavings inside the sandbox. A primary that stops waits for its
+# standbys, so wal_sender_timeout is how long a paused one can hold it up.
 instance_settings() {
-    local peers member hosts='' ports=''
-    peers=$(group_members "${1%%s*}" | grep -vx "$1")
-    for member in $peers; do
-        hosts+=",$sockets"
-        ports+=",${port_of[$member]}"
+    local members member hosts='' ports=''
+    group_members "${1%%s*}"
+    for member in "${members[@]}"; do
+        if [[ $member != "$1" ]]; then
+            hosts+=",$sockets"
+            ports+=",${port_of[$member]}"
+        fi
     done
     cat <<END
 cluster_name = '$1'
@@ -32,6 +35,8 @@ wal_log_hints = on
 wal_keep_size = 128MB
 max_wal_size = 512MB
 max_wal_senders = 16
+wal_sender_timeout = 10s
+wal_receiver_timeout = 10s
 max_worker_processes = 8
 max_prepared_transactions = 16
 hot_standby = on
@@ -74,7 +79,7 @@ CREATE DATABASE app OWNER app;
 \c app
 CREATE EXTENSION postgres_fdw;
 END
-    servers_repoint "$1" &&
+    topology_repoint "$1" &&
     psql_on "$1" -v me="${1#n}" -v count="$instances" \
         -f - <"$top_setup/sandbox_tables.sql"
 }
@@ -138,5 +143,5 @@ user=postgres dbname=postgres" >>"$dir/$1/log" 2>&1; then
 # The system identifier that an instance's data directory carries.
 instance_identity() {
     as_owner "$bin/pg_controldata" "$dir/$1/data" 2>/dev/null |
-        sed -n 's/^Database system identifier: *//p'
+        sed -n 's/^Database system identifier: *//p' || true
 }

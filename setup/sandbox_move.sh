@@ -201,7 +201,7 @@ moves_resolve() {
             target=${primary_of[$to]}
             kind=$(instance_answers "$target" && ask "$target" \
                 "SELECT relkind FROM pg_class
-                  WHERE oid = to_regclass('public.$leaf')")
+                  WHERE oid = to_regclass('public.$leaf')") || kind=
             case $kind in
             r) moved_note "$leaf" "$to"
                psql_on "$primary" -c "COMMIT PREPARED '$gid $leaf $to'"
@@ -218,13 +218,14 @@ moves_resolve() {
 # Lets the standbys of both sides have the move too: one that is promoted
 # before would own the leaf a second time.
 move_settle() {
-    local primary member
+    local primary member members
     for primary in "$@"; do
-        while IFS= read -r member; do
+        group_members "${primary%%s*}"
+        for member in "${members[@]}"; do
             if [[ $member != "$primary" ]] && instance_answers "$member"; then
                 standby_follow "$member" ||
                     warn "$member has not replayed the move yet"
             fi
-        done < <(group_members "${primary%%s*}")
+        done
     done
 }

@@ -9,13 +9,17 @@
 # directory is the instance's data directory: true of the postmaster and of
 # every child, also after the postmaster was killed, and of nothing else.
 
-# A zombie has no working directory and so does not count: some containers
-# never reap.
+# Answers are left in $found: where a fork costs milliseconds, a subshell for
+# each question is most of what a verb takes.
+
+# Finds all processes of data directory $1. A zombie has no working directory
+# and so does not count: some containers never reap.
 processes_of() {
     local process
+    found=
     for process in /proc/[0-9]*; do
         if process_belongs "$1" "${process##*/}"; then
-            printf '%s\n' "${process##*/}"
+            found+="${process##*/} "
         fi
     done
 }
@@ -27,38 +31,49 @@ process_belongs() {
     [[ $comm == postgres ]]
 }
 
-# The postmaster's pid, or nothing if the instance is down.
+# Finds the postmaster's pid, or nothing if the instance is down.
 postmaster_of() {
     local main=none
-    { read -r main <"$1/postmaster.pid"; } 2>/dev/null
+    found=
+    { read -r main <"$1/postmaster.pid"; } 2>/dev/null || return 0
     if process_belongs "$1" "$main"; then
-        printf '%s' "$main"
+        found=$main
     fi
+}
+
+# Finds the state letter of process $1, or nothing if it is gone.
+process_state() {
+    local line=
+    { read -r line <"/proc/$1/stat"; } 2>/dev/null || line=
+    line=${line##*) }
+    found=${line%% *}
 }
 
 # Succeeds if every process is stopped: SIGSTOP takes a moment.
 processes_still() {
-    local process line
-    for process in $(processes_of "$1"); do
-        { read -r line <"/proc/$process/stat"; } 2>/dev/null || continue
-        [[ ${line##*) } == T* ]] || return 1
+    local process
+    processes_of "$1"
+    for process in $found; do
+        process_state "$process"
+        [[ $found == T || -z $found ]] || return 1
     done
 }
 
 # Sends signal $2 to the postmaster first, so that it can fork no more (STOP),
 # then to its children until none is left that has not had it.
 processes_signal() {
-    local main process seen=' ' again=1
-    main=$(postmaster_of "$1")
-    if [[ -n $main ]]; then
-        kill "-$2" "$main" 2>/dev/null
-        seen=" $main "
+    local process seen=' ' again=1
+    postmaster_of "$1"
+    if [[ -n $found ]]; then
+        kill "-$2" "$found" 2>/dev/null || true
+        seen=" $found "
     fi
     while (( again )); do
         again=0
-        for process in $(processes_of "$1"); do
+        processes_of "$1"
+        for process in $found; do
             if [[ $seen != *" $process "* ]]; then
-                kill "-$2" "$process" 2>/dev/null
+                kill "-$2" "$process" 2>/dev/null || true
                 seen+="$process "
                 again=1
             fi
@@ -67,47 +82,52 @@ processes_signal() {
 }
 
 process_library=$(declare -f process_belongs processes_of postmaster_of \
-    processes_still processes_signal)
+    process_state processes_still processes_signal)
 
-# Calls one of the functions above. Root in a container may be unable to see
-# the working directories of others; then $owner has to look.
+# Root without CAP_SYS_PTRACE (19), as in many a container, does not see the
+# working directories of others: then $owner has to look.
+sight=owner
+while read -r key value; do
+    if (( EUID != 0 )) ||
+        [[ $key == CapEff: ]] && (( 16#$value >> 19 & 1 )); then
+        sight=own
+    fi
+done </proc/self/status
+
+# Calls one of the functions above.
 look() {
-    if (( EUID != 0 )) || [[ -e /proc/1/cwd ]]; then
+    if [[ $sight == own ]]; then
         "$@"
     else
         # shellcheck disable=SC2016
-        as_owner bash -c "$process_library"'; "$@"' _ "$@"
+        found=$(as_owner bash -c "$process_library"'
+            "$@"; result=$?; printf %s "$found"; exit "$result"' _ "$@")
     fi
 }
 
-# All processes of instance $1, one pid a line.
+# Finds all processes of instance $1.
 instance_pids() {
     look processes_of "$dir/$1/data"
 }
 
+# Finds the postmaster of instance $1.
 instance_pid() {
     look postmaster_of "$dir/$1/data"
 }
 
 instance_is_up() {
-    [[ -n $(instance_pid "$1") ]]
+    instance_pid "$1"
+    [[ -n $found ]]
 }
 
 instance_is_gone() {
-    [[ -z $(instance_pids "$1") ]]
+    instance_pids "$1"
+    [[ -z $found ]]
 }
 
 instance_is_paused() {
-    local pid key value
-    pid=$(instance_pid "$1")
-    [[ -n $pid ]] || return 1
-    while read -r key value; do
-        if [[ $key == State: ]]; then
-            [[ $value == T* ]]
-            return
-        fi
-    done 2>/dev/null <"/proc/$pid/status"
-    return 1
+    instance_pid "$1"
+    [[ -n $found ]] && process_state "$found" && [[ $found == T ]]
 }
 
 # Up and not paused: worth a question.
@@ -200,21 +220,15 @@ instance_accepts() {
         -U postgres -d postgres
 }
 
-# Stops $1 by pg_ctl's mode $2: "fast" writes everything down and sends it to
-# the standbys, "immediate" does not.
+# Stops $1 cleanly: everything is written down and sent to the standbys.
 instance_stop() {
-    as_owner "$bin/pg_ctl" stop -w -t 60 -s -m "$2" -D "$dir/$1/data" \
+    as_owner "$bin/pg_ctl" stop -w -t 60 -s -m fast -D "$dir/$1/data" \
         </dev/null >/dev/null 2>&1
 }
 
-# Ends all of $1, whatever state it is in, and leaves nothing behind.
+# Ends all of $1, whatever state it is in, and leaves nothing behind: for data
+# that nobody wants any more.
 instance_end() {
-    if instance_is_up "$1"; then
-        instance_resume "$1"
-        instance_stop "$1" immediate || true
-    fi
-    if ! instance_is_gone "$1"; then
-        instance_kill "$1"
-    fi
+    instance_kill "$1"
     shared_memory_remove "$1"
 }

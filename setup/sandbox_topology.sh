@@ -16,64 +16,64 @@
 # keep_connections=off with it: else a session that once met a standby would
 # stay there after the primary is back.
 
-# Options of the foreign server of group $1: "name value" lines.
-server_options() {
-    local member hosts='' ports=''
-    while IFS= read -r member; do
+# Adds to $sql what makes foreign server $1 as it should be, and touches it
+# only if it is not.
+server_add() {
+    local member members hosts='' ports='' extra=''
+    group_members "$1"
+    for member in "${members[@]}"; do
         hosts+=",$sockets"
         ports+=",${port_of[$member]}"
-    done < <(group_members "$1")
-    printf '%s\n' "host ${hosts#,}" "port ${ports#,}" 'dbname app' \
-        'connect_timeout 3'
+    done
     if (( standbys > 0 )); then
-        printf '%s\n' 'target_session_attrs any' 'keep_connections off'
+        extra=", target_session_attrs 'any', keep_connections 'off'"
     fi
-}
-
-# SQL that makes foreign server $1 as it should be, and touches it only if it
-# is not.
-server_sql() {
-    local option value wanted='' changes=''
-    while read -r option value; do
-        wanted+=", $option '$value'"
-        changes+=", SET $option '$value'"
-    done < <(server_options "$1")
-    cat <<END
-SELECT CASE WHEN count(*) = 0 THEN
-  \$sql\$CREATE SERVER $1 FOREIGN DATA WRAPPER postgres_fdw
-    OPTIONS (${wanted#, });
+    sql+="
+SELECT CASE
+WHEN count(*) = 0 THEN
+  \$sql\$CREATE SERVER $1 FOREIGN DATA WRAPPER postgres_fdw OPTIONS
+    (host '${hosts#,}', port '${ports#,}', dbname 'app', connect_timeout '3'
+     $extra);
   GRANT USAGE ON FOREIGN SERVER $1 TO app;
   CREATE USER MAPPING FOR postgres SERVER $1 OPTIONS (user 'postgres');
   CREATE USER MAPPING FOR app SERVER $1
     OPTIONS (user 'app', password_required 'false')\$sql\$
-WHEN bool_or('port=$(server_options "$1" | sed -n 's/^port //p')'
-             = ANY (srvoptions)) THEN ''
-ELSE \$sql\$ALTER SERVER $1 OPTIONS (${changes#, })\$sql\$ END
-FROM pg_foreign_server WHERE srvname = '$1' \gexec
-END
+WHEN NOT bool_or('port=${ports#,}' = ANY (srvoptions)) THEN
+  'ALTER SERVER $1 OPTIONS (SET port ''${ports#,}'')'
+END FROM pg_foreign_server WHERE srvname = '$1' \\gexec"
 }
 
-# Points the foreign servers of primary $1 at the present primaries.
-servers_repoint() {
-    local group
+# Adds to $sql the question which moved leaves are pointed at a wrong place:
+# it answers with lines "LEAF GROUP".
+stale_add() {
+    local leaf owner list=''
+    [[ -s $dir/moved ]] || return 0
+    while read -r leaf owner; do
+        list+=", ('$leaf', '$owner')"
+    done <"$dir/moved"
+    sql+="
+SELECT c.relname || ' ' || m.owner
+  FROM (VALUES ${list#, }) AS m(leaf, owner)
+  JOIN pg_class c ON c.oid = to_regclass('public.' || m.leaf)
+  JOIN pg_foreign_table f ON f.ftrelid = c.oid
+  JOIN pg_foreign_server s ON s.oid = f.ftserver
+ WHERE s.srvname <> m.owner;"
+}
+
+# Brings primary $1 up to date with everything that happened without it: its
+# foreign servers name the present primaries, its foreign leaves their owners.
+topology_repoint() {
+    local group leaf sql='' stale
     for group in "${groups[@]}"; do
         if [[ $group != "${1%%s*}" ]]; then
-            server_sql "$group"
+            server_add "$group"
         fi
-    done | psql_on "$1" -f -
-}
-
-# Prints those "LEAF GROUP" of the moved leaves that primary $1 still looks
-# for elsewhere.
-leaves_stale() {
-    [[ -s $dir/moved ]] || return 0
-    psql_on "$1" -F ' ' -c "SELECT c.relname, m.owner
-      FROM (VALUES $(sed "s/^\\(.*\\) \\(.*\\)\$/('\\1', '\\2'),/; \$s/,\$//" \
-                     "$dir/moved")) AS m(leaf, owner)
-      JOIN pg_class c ON c.oid = to_regclass('public.' || m.leaf)
-      JOIN pg_foreign_table f ON f.ftrelid = c.oid
-      JOIN pg_foreign_server s ON s.oid = f.ftserver
-     WHERE s.srvname <> m.owner"
+    done
+    stale_add
+    stale=$(psql_on "$1" -f - <<<"$sql") || return 1
+    while read -r leaf group; do
+        [[ -z $leaf ]] || leaf_repoint "$1" "$leaf" "$group" || return 1
+    done <<<"$stale"
 }
 
 # SQL that makes foreign leaf $1 point at group $2. The root is locked first:
@@ -104,15 +104,6 @@ format('ALTER TABLE %1\$s DETACH PARTITION %2\$s; DROP %7\$s %2\$s; '
        pg_get_userbyid(c.relowner),
        CASE c.relkind WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END)
 END
-}
-
-# Brings primary $1 up to date with everything that happened without it.
-topology_repoint() {
-    local leaf group stale
-    servers_repoint "$1" && stale=$(leaves_stale "$1") || return 1
-    while read -r leaf group; do
-        leaf_repoint "$1" "$leaf" "$group" || return 1
-    done < <(printf '%s' "${stale:+$stale$'\n'}")
 }
 
 # With a few tries: a session may hold the root for a moment.
