@@ -143,7 +143,8 @@ static void search_fixed(struct find *f, const struct route_view *view,
     if (!read_part(f, view, 0, part, scratch, &datum)) {
         return;
     }
-    size_t i = route_search_fixed(sorted, view->count, datum.fixed);
+    size_t i = route_search_fixed(sorted, view->count, datum.fixed,
+                                  route_refs_of(f->map, view));
     uint32_t ref = NONE;
     if (view->strategy == 'r') {
         ref = route_ref_at(f->map, view, i);

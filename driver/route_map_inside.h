@@ -147,10 +147,16 @@ route_claims_at(const struct route_map *map, uint32_t ref)
     return &ROUTE_VEC(struct route_claims, map->claims)[ref];
 }
 
+static inline const uint32_t *route_refs_of(const struct route_map *map,
+                                            const struct route_view *view)
+{
+    return ROUTE_VEC(uint32_t, map->refs) + view->refs;
+}
+
 static inline uint32_t route_ref_at(const struct route_map *map,
                                     const struct route_view *view, size_t i)
 {
-    return ROUTE_VEC(uint32_t, map->refs)[view->refs + i];
+    return route_refs_of(map, view)[i];
 }
 
 /* Unites from into to. */
@@ -167,8 +173,10 @@ int route_cell_compare(bool fixed, const struct route_cell *a,
 
 /* ---- searching (route_map_search.c) ---- */
 
-/* How many of sorted[0..count) are <= value. */
-size_t route_search_fixed(const int64_t *sorted, size_t count, int64_t value);
+/* How many of sorted[0..count) are <= value.  refs, count of them at least,
+   are where the caller will look next. */
+size_t route_search_fixed(const int64_t *sorted, size_t count, int64_t value,
+                          const uint32_t *refs);
 
 /* The boundary cell[0..view->columns) against the key datums[0..given); behind
    the given columns the key stands below (high false) or above all values. */

@@ -58,7 +58,8 @@ static void step_range(struct route_sum *sum, const struct route_view *view,
                              &datum) != ROUTE_PARSE_OK) {
             return;
         }
-        i = route_search_fixed(sorted, view->count, datum.fixed);
+        i = route_search_fixed(sorted, view->count, datum.fixed,
+                               route_refs_of(sum->map, view));
         if (i == 0 || sorted[i - 1] != datum.fixed) {
             return;
         }

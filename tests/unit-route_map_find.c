@@ -78,6 +78,48 @@ static void range_of_two(void **state)
     route_map_free(map);
 }
 
+/* Many boundaries, spread evenly and not: where a guess is good and where it
+   is as wrong as can be. */
+static void many_ranges(void **state)
+{
+    (void)state;
+    for (int spread = 0; spread < 4; spread++) {
+        enum { COUNT = 500 };
+        struct route_builder *b = table('r', "id bigint");
+        int64_t edge[COUNT + 1];
+        char text[128], claim[8], want[8];
+        srand(8);
+        edge[0] = spread == 3 ? INT64_MIN : -1000;
+        for (int i = 1; i <= COUNT; i++) {
+            edge[i] = edge[i - 1] + (spread == 0   ? 10
+                                     : spread == 1 ? 1 + rand() % 100
+                                     : i < COUNT   ? 2
+                                                   : INT64_C(1) << 61);
+        }
+        if (spread == 3) {
+            edge[COUNT] = INT64_MAX;
+        }
+        for (int i = 0; i < COUNT; i++) {
+            snprintf(text, sizeof(text), "FOR VALUES FROM ('%lld') TO ('%lld')",
+                     (long long)edge[i], (long long)edge[i + 1]);
+            snprintf(claim, sizeof(claim), "P%d", i % 100 + 1);
+            leaf(b, 0, text, claim);
+        }
+        struct route_map *map = finish(b);
+        for (int i = 0; i < COUNT; i++) {
+            snprintf(want, sizeof(want), "%d", i % 100 + 1);
+            snprintf(text, sizeof(text), "%lld", (long long)edge[i]);
+            expect_found(map, text, want);
+            snprintf(text, sizeof(text), "%lld", (long long)edge[i + 1] - 1);
+            expect_found(map, text, want);
+        }
+        snprintf(text, sizeof(text), "%lld", (long long)edge[COUNT]);
+        expect_found(map, text, "none");
+        expect_found(map, "-9223372036854775808", spread == 3 ? "1" : "none");
+        route_map_free(map);
+    }
+}
+
 static void list_of_text(void **state)
 {
     struct route_map *map = partitions(
@@ -325,6 +367,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(range_of_two),
+        cmocka_unit_test(many_ranges),
         cmocka_unit_test(list_of_text),
         cmocka_unit_test(list_of_others),
         cmocka_unit_test(hash_with_mixed_moduli),
