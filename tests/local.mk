@@ -9,6 +9,7 @@ EXTRA_DIST += \
 	$(integration_scripts) \
 	tests/README.md \
 	tests/run \
+	tests/odbc_tap.py \
 	tests/tap.sh \
 	tests/unit-route_map.h \
 	tests/unit-topology.h \
@@ -66,6 +67,7 @@ integration_scripts = \
 	tests/build-test.sh \
 	tests/command-test.py \
 	tests/command-test.sh \
+	tests/routing-test.py \
 	tests/sandbox-test.sh \
 	$(NULL)
 

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: odbc-affinity contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the Python programs that test through the manager share: TAP, and
+waiting for what SHOW AFFINITY says. A program ends with tap_run(), which
+prints the plan also when it dies."""
+import sys
+import time
+import traceback
+
+import pyodbc
+
+pyodbc.pooling = False
+
+_count = _failed = 0
+
+
+def check(name, good, details=''):
+    global _count, _failed
+    _count += 1
+    print('%s %d - %s' % ('ok' if good else 'not ok', _count, name))
+    if not good:
+        _failed += 1
+        for line in str(details).splitlines()[:40]:
+            print('# ' + line)
+    sys.stdout.flush()
+    return good
+
+
+def same(name, got, wanted):
+    return check(name, got == wanted, 'got:    %r\nwanted: %r' % (got, wanted))
+
+
+def connect(string, autocommit=True, **more):
+    return pyodbc.connect(string, autocommit=autocommit, timeout=60, **more)
+
+
+def value(connection, sql, *arguments):
+    return connection.execute(sql, *arguments).fetchone()[0]
+
+
+def refusal(string):
+    """SQLSTATE and text of a connect that must fail, or where it led."""
+    try:
+        connection = connect(string)
+    except pyodbc.Error as e:
+        return e.args[0], e.args[1]
+    where = value(connection, 'SHOW cluster_name')
+    connection.close()
+    return 'none', 'connected to ' + where
+
+
+def until(what, condition, seconds=60):
+    """Waits until condition() is true; what: the words for it."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError('not within %d s: %s' % (seconds, what))
+        time.sleep(0.005)
+
+
+def until_complete(connection):
+    until('the topology is complete',
+          lambda: connection.execute('SHOW AFFINITY').fetchone().topology
+          == 'complete')
+
+
+def until_settled(connection):
+    """Nothing is opened, reset or learnt in this session's login."""
+    def settled():
+        rows = connection.execute('SHOW AFFINITY POOLS').fetchall()
+        return all(r.opening == r.reset == r.learning == r.closing == '0'
+                   for r in rows if r.mine == 'yes')
+    until('no link is being opened, reset, learnt from or closed', settled)
+
+
+def tap_run(*parts):
+    for part in parts:
+        try:
+            part()
+        except Exception:
+            check('%s runs to its end' % part.__name__, False,
+                  traceback.format_exc())
+    print('1..%d' % _count)
+    sys.exit(_failed != 0)
