@@ -212,6 +212,9 @@ static bool sort(struct scanning *s)
 {
     struct topology_scan *scan = s->scan;
 
+    if (!scan->count) {
+        return true;
+    }
     qsort(scan->entries, scan->count, sizeof *scan->entries, compare_entries);
     for (size_t i = 1; i < scan->count; i++) {
         const struct topology_entry *a = &scan->entries[i - 1];
