@@ -315,6 +315,7 @@ static const struct {
     { "SQLBulkOperations", "the fake says that it has none" },
     { "SQLCancelHandle", "the manager makes SQLCancel of it" },
     { "SQLBindParam", "the manager makes SQLBindParameter of it" },
+    { "SQLGetDiagFieldW", "fields are copied by its narrow twin" },
     { "SQLGetDescFieldW", "the manager asks numbers narrow" },
     { "SQLSetDescFieldW", "the manager sets numbers narrow" },
 };

@@ -8,6 +8,8 @@
  * itself says; each row that is written by hand has its own hand_<name> below,
  * without which this program does not link, so nobody can add an entry that is
  * not tried.
+ *
+ * LONG: one function for each row written by hand, in the table's order.
  */
 #include "autoconf.h"
 
