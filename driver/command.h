@@ -7,7 +7,8 @@
  *
  * command.c        the cheap look that every statement gets
  * command_parse.c  the exact one
- * command_show.c   what each answers, as rows
+ * command_show.c   what each answers, as rows; command_explain.c of EXPLAIN,
+ *                  command_facts.c what both say of instances
  * command_answer.c rows as a SELECT that the inner driver can run
  *
  * Nothing here knows handles or calls the inner driver: entry_exec.c runs the

@@ -42,9 +42,10 @@ void command_answer_say(const struct command_answer *answer, size_t row,
                         struct text *out);
 
 /* Appends the SELECT.  Each column is a VARCHAR as wide as its longest value,
-   and at least `least`, so that tools which print tables make them narrow.  The text is ASCII, whatever the values hold: what a narrow call
-   does to other characters depends on the process's locale (facts §3), so the
-   server puts them together.  It needs no setting of the session's: neither
+   and at least `least`, so that tools which print tables make them narrow.
+   The text is ASCII, whatever the values hold: what a narrow call does to
+   other characters depends on the process's locale (facts §3), so the server
+   puts them together.  It needs no setting of the session's: neither
    standard_conforming_strings nor search_path.
    False: out of memory. */
 bool command_answer_sql(const struct command_answer *answer, size_t least,

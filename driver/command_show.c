@@ -58,9 +58,8 @@
  */
 #include "autoconf.h"
 
-#include "command.h"
+#include "command_facts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,64 +89,13 @@ static const char *const topology_columns[] = {
 
 static const char *const config_columns[] = { "keyword", "value", NULL };
 
-static const char *const explain_columns[] = {
-    "instance", "group", "owner", "verdict", "role", "state", "idle", "held",
-    "opening", "room", NULL
-};
-
 static const char *const refresh_columns[] = {
     "source", "asked", "topology", NULL
 };
 
-/* ---- words ----------------------------------------------------------- */
-
-static const char *role_word(enum route_role role)
-{
-    switch (role) {
-    case ROUTE_PRIMARY:
-        return "primary";
-    case ROUTE_STANDBY:
-        return "standby";
-    default:
-        return "unknown";
-    }
-}
-
-static const char *state_word(const struct fleet *fleet, uint32_t i,
-                              enum route_health health)
-{
-    switch (health) {
-    case ROUTE_UP:
-        return atomic_load(&fleet->members[i].slow) ? "slow" : "up";
-    case ROUTE_DOWN:
-        return "down";
-    case ROUTE_DRAINING:
-        return "draining";
-    default:
-        return "untried";
-    }
-}
-
-static const char *name_of(const struct fleet *fleet, int64_t i)
-{
-    return i >= 0 && i < fleet->count ? fleet->instances[i].name : NULL;
-}
-
-static const char *or_null(const char *value)
-{
-    return *value ? value : NULL;
-}
-
 static const char *topology_word(struct fleet *fleet)
 {
     return topology_complete(fleet) ? "complete" : "incomplete";
-}
-
-static void add_text(struct command_answer *answer, struct text *text)
-{
-    answer->failed |= text->failed;
-    command_answer_add(answer, or_null(text_string(text)));
-    text_free(text);
 }
 
 static void add_source(struct command_answer *answer, struct fleet *fleet)
@@ -156,7 +104,7 @@ static void add_source(struct command_answer *answer, struct fleet *fleet)
 
     text_init(&text);
     topology_source(fleet, &text);
-    add_text(answer, &text);
+    command_facts_add(answer, &text);
 }
 
 /* Whole milliseconds from a to b, NULL when there is no such time. */
@@ -167,27 +115,6 @@ static void add_span(struct command_answer *answer, uint64_t from,
         command_answer_number(answer, (to - from) / NS_PER_MS);
     } else {
         command_answer_add(answer, NULL);
-    }
-}
-
-/* An error in one line of 250 characters: longer values are long objects to
-   ODBC, and Perl's DBI reads no more than 80 characters of one unasked. */
-static void say_error(const struct link_error *error, struct text *text)
-{
-    enum { MOST = 250 };
-
-    if (error->state[0]) {
-        text_appendf(text, "[%s] %s", error->state, error->text);
-    }
-    if (text->length > MOST) {
-        size_t end = MOST - 3;
-
-        while (end > 0 && ((unsigned char)text->data[end] & 0xC0) == 0x80) {
-            end--;
-        }
-        text->data[end] = '\0';
-        text->length = end;
-        text_append(text, "...");
     }
 }
 
@@ -225,9 +152,9 @@ static void add_owner(struct command_answer *answer, struct fleet *fleet,
     text_init(&text);
     for (uint32_t i = 0; i < owner.count; i++) {
         text_appendf(&text, "%s%s", i ? ", " : "",
-                     name_of(fleet, owner.owners[i]));
+                     command_facts_name(fleet, owner.owners[i]));
     }
-    add_text(answer, &text);
+    command_facts_add(answer, &text);
 }
 
 static void show(const struct command_view *view,
@@ -236,8 +163,8 @@ static void show(const struct command_view *view,
     const struct config_session *config = &view->config->session;
 
     command_answer_add(answer, view->key ? view->key->text : NULL);
-    command_answer_add(answer, or_null(view->instance));
-    command_answer_add(answer, or_null(view->verdict));
+    command_answer_add(answer, command_facts_or_null(view->instance));
+    command_answer_add(answer, command_facts_or_null(view->verdict));
     command_answer_add(answer, config_word_mode(config->mode));
     command_answer_add(answer, config_word_access(view->write
                                                       ? CONFIG_READ_WRITE
@@ -249,20 +176,6 @@ static void show(const struct command_view *view,
 
 /* ---- SHOW AFFINITY INSTANCES ----------------------------------------- */
 
-/* A consistent copy; NULL: out of memory. */
-static struct route_stock *copy_stock(struct login *login)
-{
-    size_t count = login->fleet->count;
-    struct route_stock *copy = calloc(count, sizeof *copy);
-
-    if (copy) {
-        mutex_lock(&login->lock);
-        memcpy(copy, login->stock, count * sizeof *copy);
-        mutex_unlock(&login->lock);
-    }
-    return copy;
-}
-
 static void add_instance(struct command_answer *answer, struct fleet *fleet,
                          uint32_t i, const struct route_stock *stock)
 {
@@ -272,9 +185,9 @@ static void add_instance(struct command_answer *answer, struct fleet *fleet,
 
     fleet_view(fleet, i, &view);
     command_answer_add(answer, view.name);
-    command_answer_add(answer, name_of(fleet, view.group));
-    command_answer_add(answer, role_word(view.role));
-    command_answer_add(answer, state_word(fleet, i, view.health));
+    command_answer_add(answer, command_facts_name(fleet, view.group));
+    command_answer_add(answer, command_facts_role(view.role));
+    command_answer_add(answer, command_facts_state(fleet, i, view.health));
     add_span(answer, view.since, now);
     add_span(answer, view.health == ROUTE_DOWN ? now : 0, view.retry_at);
     command_answer_number(answer, stock->idle);
@@ -284,21 +197,21 @@ static void add_instance(struct command_answer *answer, struct fleet *fleet,
     command_answer_number(answer, stock->room);
     command_answer_number(answer, atomic_load(&fleet->members[i].served) /
                                       ROUTE_SERVED_UNIT);
-    command_answer_add(answer, or_null(view.who.identity));
+    command_answer_add(answer, command_facts_or_null(view.who.identity));
     if (view.who.timeline) {
         command_answer_number(answer, view.who.timeline);
     } else {
         command_answer_add(answer, NULL);
     }
     text_init(&error);
-    say_error(&view.error, &error);
-    add_text(answer, &error);
+    command_facts_error(&view.error, &error);
+    command_facts_add(answer, &error);
 }
 
 static void show_instances(const struct command_view *view,
                            struct command_answer *answer)
 {
-    struct route_stock *stock = copy_stock(view->login);
+    struct route_stock *stock = command_facts_stock(view->login);
 
     answer->failed |= !stock;
     for (uint32_t i = 0; stock && i < view->fleet->count; i++) {
@@ -377,9 +290,9 @@ static void add_login(struct command_answer *answer, struct login *login,
     login_user(login, &user);
     answer->failed |= !pools || user.failed;
     for (uint32_t i = 0; pools && i < login->fleet->count; i++) {
-        command_answer_add(answer, name_of(login->fleet, i));
+        command_answer_add(answer, command_facts_name(login->fleet, i));
         command_answer_number(answer, number);
-        command_answer_add(answer, or_null(text_string(&user)));
+        command_answer_add(answer, command_facts_or_null(text_string(&user)));
         command_answer_yes(answer, mine);
         add_pool(answer, &pools[i]);
         command_answer_number(answer, waiting);
@@ -416,7 +329,7 @@ static bool add_leaf(void *arg, const char *path, const char *bound,
 
     command_answer_add(rows->answer, path);
     command_answer_add(rows->answer, bound);
-    command_answer_add(rows->answer, name_of(rows->fleet, group));
+    command_answer_add(rows->answer, command_facts_name(rows->fleet, group));
     command_answer_add(rows->answer, state);
     return !rows->answer->failed;
 }
@@ -429,8 +342,8 @@ static void show_topology(const struct command_view *view,
     topology_show(view->fleet, add_leaf, &rows);
 }
 
-/* config_show() gives lines "keyword=value"; a value of several lines goes on
-   where no keyword of ours begins. */
+/* config_show() gives lines "keyword=value"; of a value of several lines the
+   first is shown. */
 static void show_config(const struct command_view *view,
                         struct command_answer *answer)
 {
@@ -450,150 +363,10 @@ static void show_config(const struct command_view *view,
         if (equals && equals < next) {
             *equals = '\0';
             command_answer_add(answer, line);
-            command_answer_add(answer, or_null(equals + 1));
+            command_answer_add(answer, command_facts_or_null(equals + 1));
         }
     }
     text_free(&text);
-}
-
-/* ---- EXPLAIN AFFINITY KEY -------------------------------------------- */
-
-static const char *owner_word(const struct topology_answer *owner,
-                              uint32_t group)
-{
-    switch (owner->state) {
-    case ROUTE_IS_UNKEYED:
-        return NULL;
-    case ROUTE_IS_UNOWNED:
-        return "no";
-    case ROUTE_IS_OWNED:
-        for (uint32_t i = 0; i < owner->count; i++) {
-            if (owner->owners[i] == group) {
-                return "yes";
-            }
-        }
-        return "no";
-    default:
-        return "unknown";
-    }
-}
-
-static void say_verdict(const struct place_order *order, uint32_t i,
-                        enum route_refusal refusal,
-                        const struct fleet_instance_view *instance,
-                        struct text *text)
-{
-    const struct verdict *v = &order->verdict;
-
-    if (v->instance == (int)i && v->action != ROUTE_FAIL) {
-        text_appendf(text, "%s: %s", v->action == ROUTE_WAIT
-                                         ? "would serve it in time"
-                                         : "would serve it",
-                     route_reason_text(v->reason));
-        return;
-    }
-    text_append(text, route_refusal_text(refusal));
-    if (refusal == ROUTE_REFUSED_DOWN && instance->error.state[0]) {
-        text_append(text, ": ");
-        say_error(&instance->error, text);
-    }
-}
-
-static void explain_instance(const struct place_order *order, uint32_t i,
-                             enum route_refusal refusal,
-                             const struct route_stock *stock,
-                             struct command_answer *answer)
-{
-    struct fleet *fleet = order->login->fleet;
-    struct fleet_instance_view view;
-    struct text text;
-
-    fleet_view(fleet, i, &view);
-    command_answer_add(answer, view.name);
-    command_answer_add(answer, name_of(fleet, view.group));
-    command_answer_add(answer, owner_word(&order->owner, view.group));
-    text_init(&text);
-    say_verdict(order, i, refusal, &view, &text);
-    add_text(answer, &text);
-    command_answer_add(answer, role_word(view.role));
-    command_answer_add(answer, state_word(fleet, i, view.health));
-    command_answer_number(answer, stock->idle);
-    command_answer_number(answer, stock->held);
-    command_answer_number(answer, stock->opening);
-    command_answer_number(answer, stock->room);
-}
-
-static void explain_nobody(const struct place_order *order,
-                           struct command_answer *answer)
-{
-    struct text text;
-
-    text_init(&text);
-    text_appendf(&text, "nobody would serve it now: %s",
-                 route_reason_text(order->verdict.reason));
-    for (size_t i = 0; i < answer->columns; i++) {
-        command_answer_add(answer, i == 3 ? text_string(&text) : NULL);
-    }
-    text_free(&text);
-}
-
-static bool explain(const struct command_view *view,
-                    const struct route_key *key,
-                    struct command_answer *answer, struct why *why)
-{
-    uint32_t count = view->fleet->count;
-    enum route_refusal *refusals = calloc(count, sizeof *refusals);
-    struct route_stock *stock = NULL;
-    struct place_order order = {
-        .login = view->login,
-        .key = key,
-        .mode = view->mode,
-        .write = view->write,
-        .pool_wait_ms = view->config->session.pool_wait,
-        .deadline = UINT64_MAX,
-    };
-    bool ok = true;
-
-    if (refusals) {
-        place_explain(&order, refusals);
-        ok = !order.owner.bad_key;
-        stock = copy_stock(view->login);
-    }
-    answer->failed |= !stock;
-    if (!ok) {
-        *why = order.owner.why;
-        why->code = WHY_KEY;
-    }
-    for (uint32_t i = 0; ok && !answer->failed && i < count; i++) {
-        explain_instance(&order, i, refusals[i], &stock[i], answer);
-    }
-    if (ok && !answer->failed &&
-        (order.verdict.instance < 0 || order.verdict.action == ROUTE_FAIL)) {
-        explain_nobody(&order, answer);
-    }
-    free(refusals);
-    free(stock);
-    return ok;
-}
-
-static bool explain_key(const struct command *command,
-                        const struct command_view *view,
-                        struct command_answer *answer, struct why *why)
-{
-    struct route_key *key = NULL;
-    bool ok;
-
-    switch (route_key_parse(command->argument, strlen(command->argument),
-                            &key, why)) {
-    case ROUTE_KEY_OK:
-    case ROUTE_KEY_NONE:
-        break;
-    default:
-        return false;
-    }
-    ok = explain(view, key, answer, why);
-    route_key_free(key);
-    return ok;
 }
 
 /* ---- REFRESH AFFINITY ------------------------------------------------ */
@@ -618,7 +391,7 @@ void command_describe(const struct command *command,
         [COMMAND_SHOW_POOLS] = pools_columns,
         [COMMAND_SHOW_TOPOLOGY] = topology_columns,
         [COMMAND_SHOW_CONFIG] = config_columns,
-        [COMMAND_EXPLAIN_KEY] = explain_columns,
+        [COMMAND_EXPLAIN_KEY] = command_explain_columns,
         [COMMAND_REFRESH] = refresh_columns,
     };
 
@@ -649,7 +422,7 @@ bool command_run(const struct command *command,
         show_config(view, answer);
         break;
     case COMMAND_EXPLAIN_KEY:
-        ok = explain_key(command, view, answer, why);
+        ok = command_explain(command, view, answer, why);
         break;
     default:
         refresh(view, answer);

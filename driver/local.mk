@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	driver/command.def \
 	driver/command.h \
 	driver/command_answer.h \
+	driver/command_facts.h \
 	driver/config.def \
 	driver/config.h \
 	driver/config_rows.h \
@@ -97,6 +98,8 @@ driver_libcore_la_SOURCES = \
 	driver/session_attr.c \
 	driver/command.c \
 	driver/command_answer.c \
+	driver/command_explain.c \
+	driver/command_facts.c \
 	driver/command_parse.c \
 	driver/command_show.c \
 	driver/place.c \

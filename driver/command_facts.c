@@ -1,0 +1,88 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What is said of instances in the answers of several commands.
+ */
+#include "autoconf.h"
+
+#include "command_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *command_facts_role(enum route_role role)
+{
+    switch (role) {
+    case ROUTE_PRIMARY:
+        return "primary";
+    case ROUTE_STANDBY:
+        return "standby";
+    default:
+        return "unknown";
+    }
+}
+
+const char *command_facts_state(const struct fleet *fleet, uint32_t i,
+                                enum route_health health)
+{
+    switch (health) {
+    case ROUTE_UP:
+        return atomic_load(&fleet->members[i].slow) ? "slow" : "up";
+    case ROUTE_DOWN:
+        return "down";
+    case ROUTE_DRAINING:
+        return "draining";
+    default:
+        return "untried";
+    }
+}
+
+const char *command_facts_name(const struct fleet *fleet, int64_t i)
+{
+    return i >= 0 && i < fleet->count ? fleet->instances[i].name : NULL;
+}
+
+const char *command_facts_or_null(const char *value)
+{
+    return *value ? value : NULL;
+}
+
+void command_facts_add(struct command_answer *answer, struct text *text)
+{
+    answer->failed |= text->failed;
+    command_answer_add(answer, command_facts_or_null(text_string(text)));
+    text_free(text);
+}
+
+void command_facts_error(const struct link_error *error, struct text *text)
+{
+    enum { MOST = 250 };
+
+    if (error->state[0]) {
+        text_appendf(text, "[%s] %s", error->state, error->text);
+    }
+    if (text->length > MOST) {
+        size_t end = MOST - 3;
+
+        while (end > 0 && ((unsigned char)text->data[end] & 0xC0) == 0x80) {
+            end--;
+        }
+        text->data[end] = '\0';
+        text->length = end;
+        text_append(text, "...");
+    }
+}
+
+struct route_stock *command_facts_stock(struct login *login)
+{
+    size_t count = login->fleet->count;
+    struct route_stock *copy = calloc(count, sizeof *copy);
+
+    if (copy) {
+        mutex_lock(&login->lock);
+        memcpy(copy, login->stock, count * sizeof *copy);
+        mutex_unlock(&login->lock);
+    }
+    return copy;
+}

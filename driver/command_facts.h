@@ -1,0 +1,44 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What the command_*.c files share and nobody else needs: how an instance's
+ * facts are worded, and the EXPLAIN that has a file of its own.
+ */
+#ifndef COMMAND_FACTS_H
+#define COMMAND_FACTS_H
+
+#include "command.h"
+#include "pool.h"
+
+const char *command_facts_role(enum route_role role);
+
+/* untried, up, slow, down or draining. */
+const char *command_facts_state(const struct fleet *fleet, uint32_t i,
+                                enum route_health health);
+
+/* The name of instance i; NULL for an index that is none. */
+const char *command_facts_name(const struct fleet *fleet, int64_t i);
+
+/* NULL for "", which is how an answer tells what is missing. */
+const char *command_facts_or_null(const char *value);
+
+/* Adds the text as a value and frees it. */
+void command_facts_add(struct command_answer *answer, struct text *text);
+
+/* Appends an error in one line of 250 characters, nothing if there is none:
+   longer values are long objects to ODBC, and Perl's DBI reads no more than
+   80 characters of one unasked. */
+void command_facts_error(const struct link_error *error, struct text *text);
+
+/* A consistent copy of what the login has, an entry per instance, which the
+   caller frees; NULL: out of memory.  Locks: takes login->lock. */
+struct route_stock *command_facts_stock(struct login *login);
+
+/* EXPLAIN AFFINITY KEY: its columns, and command_run() for it. */
+extern const char *const command_explain_columns[];
+bool command_explain(const struct command *command,
+                     const struct command_view *view,
+                     struct command_answer *answer, struct why *why);
+
+#endif
