@@ -145,6 +145,17 @@ state_ready() {
         fail "$dir: its start did not finish; run: sandbox stop $dir"
 }
 
+# The same, for verbs that look at processes or change them.
+state_mine() {
+    state_ready
+    owner_check
+}
+
+owner_check() {
+    (( EUID == 0 )) || [[ $owner == "$(id -un)" ]] ||
+        fail "$dir belongs to root and $owner"
+}
+
 # Sets $name to $1 after a check that such an instance exists.
 name_check() {
     local known
@@ -175,8 +186,6 @@ is_group_primary() {
 # One verb at a time: a promotion in the middle of a move would be no test of
 # anything. Waits for the other one, then sees what it has changed.
 lock_take() {
-    (( EUID == 0 )) || [[ $owner == "$(id -un)" ]] ||
-        fail "$dir belongs to root and $owner"
     exec {lock_fd}>>"$dir/lock" || fail "$dir: not yours to change"
     flock -w 300 "$lock_fd" || fail "another verb has kept $dir for 5 min"
     primaries_load

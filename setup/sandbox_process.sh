@@ -86,13 +86,17 @@ process_library=$(declare -f process_belongs processes_of postmaster_of \
 
 # Root without CAP_SYS_PTRACE (19), as in many a container, does not see the
 # working directories of others: then $owner has to look.
-sight=owner
-while read -r key value; do
-    if (( EUID != 0 )) ||
-        [[ $key == CapEff: ]] && (( 16#$value >> 19 & 1 )); then
-        sight=own
-    fi
-done </proc/self/status
+sight_find() {
+    local key value
+    sight=own
+    (( EUID == 0 )) || return 0
+    while read -r key value; do
+        if [[ $key == CapEff: ]] && ! (( 16#$value >> 19 & 1 )); then
+            sight=owner
+        fi
+    done </proc/self/status
+}
+sight_find
 
 # Calls one of the functions above.
 look() {
