@@ -4,7 +4,8 @@
 /*
  * SQLCancel and SQLCancelHandle.  They come from another thread while the
  * call to be cancelled is inside the inner driver; they wait for nothing that
- * it holds and leave its records alone (facts §2, rules §4.6).
+ * it holds and leave its records alone (facts §2).  Since PQcancel can hang, a
+ * helper thread makes the inner call (rules §4.6).
  *
  * On a statement that is not executing, SQLCancel ends what SQLParamData is
  * asking for, which the application relies on when it returns, so then the
@@ -12,6 +13,7 @@
  */
 #include "autoconf.h"
 
+#include "session.h"
 #include "surface.h"
 
 /* Anything but SQL_SUCCESS replaces the records of a statement at rest; those
@@ -24,6 +26,9 @@ static SQLRETURN cancel(struct stmt *stmt)
 
     if (!stmt->call->SQLCancel) {
         return running ? SQL_ERROR : entry_missing(&stmt->head, "SQLCancel");
+    }
+    if (running && session_cancel(stmt->dbc->session, stmt->inner)) {
+        return SQL_SUCCESS;
     }
     lock_assert_none();
     rc = stmt->call->SQLCancel(stmt->inner);

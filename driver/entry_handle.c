@@ -141,6 +141,9 @@ static SQLRETURN free_dbc(struct dbc *dbc)
 static void free_inner(struct dbc *dbc, const struct inner_calls *call,
                        SQLSMALLINT type, SQLHANDLE inner)
 {
+    if (session_keep_child(dbc->session, type, inner)) {
+        return;
+    }
     lock_assert_none();
     if (call->SQLFreeHandle(type, inner) == SQL_ERROR) {
         session_link_dead(dbc->session);

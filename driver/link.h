@@ -13,6 +13,7 @@
 #ifndef LINK_H
 #define LINK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -85,6 +86,8 @@ struct link {
     uint64_t answered; /* ns: last known to be alive */
     uint64_t sessions; /* hand-outs so far */
     struct unit *unit; /* whose order it is opened or validated for */
+    _Atomic unsigned cancels; /* cancels under way; read without the lock */
+    bool waits; /* came back while there were some */
 };
 
 /* How to open one. */

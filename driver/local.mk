@@ -148,6 +148,7 @@ driver_libcore_la_SOURCES = \
 	driver/topology_trial.c \
 	driver/keeper_crew.c \
 	driver/pool.c \
+	driver/pool_cancel.c \
 	driver/pool_exit.c \
 	driver/pool_job.c \
 	driver/pool_login.c \

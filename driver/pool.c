@@ -254,13 +254,10 @@ void pool_abandon_locked(struct pool *pool, const struct unit *unit)
     }
 }
 
-void pool_give(struct link *link, bool dead)
+/* What becomes of a link that came back, now that nothing is under way on it. */
+static void give_locked(struct link *link)
 {
-    struct login *login = link->pool->login;
-
-    mutex_lock(&login->lock);
-    link->unit = NULL;
-    if (dead || link->spoilt || worn(link, clock_ns())) {
+    if (link->spoilt || worn(link, clock_ns())) {
         pool_close_locked(link);
     } else if (!link->touched && !link->children) {
         pool_set_state_locked(link, LINK_IDLE);
@@ -271,6 +268,31 @@ void pool_give(struct link *link, bool dead)
             pool_close_locked(link);
         }
     }
+}
+
+void pool_give(struct link *link, bool dead)
+{
+    struct login *login = link->pool->login;
+
+    mutex_lock(&login->lock);
+    link->unit = NULL;
+    link->spoilt |= dead;
+    if (link->cancels) {
+        link->waits = true; /* pool_cancel_ended_locked() goes on */
+        pool_set_state_locked(link, LINK_RESET);
+    } else {
+        give_locked(link);
+    }
     login->serve(login);
     mutex_unlock(&login->lock);
+}
+
+void pool_cancel_ended_locked(struct link *link)
+{
+    mutex_assert_held(&link->pool->login->lock);
+    if (--link->cancels == 0 && link->waits) {
+        link->waits = false;
+        give_locked(link);
+        link->pool->login->serve(link->pool->login);
+    }
 }

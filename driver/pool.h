@@ -113,6 +113,22 @@ bool pool_learn_locked(struct pool *pool);
    Locks: takes login->lock; never waits. */
 void pool_give(struct link *link, bool dead);
 
+/* Has a helper tell the inner driver to cancel what runs on `stmt`, an inner
+   statement of a held link: PQcancel can hang, and nobody may wait for it
+   (rules §4.6).  The link is neither reset nor closed before the cancel has
+   ended, and what is freed meanwhile is kept until then
+   (pool_keep_child()).  False: no helper thread or no memory.
+   Locks: takes login->lock. */
+bool pool_cancel(struct link *link, SQLHSTMT stmt);
+
+/* For pool_cancel.c.  Locks: holds login->lock. */
+void pool_cancel_ended_locked(struct link *link);
+
+/* An inner handle is to be freed: true = a cancel is under way on the link,
+   so it has been put by for the reset; false = the caller frees it.
+   Locks: takes login->lock if there is one. */
+bool pool_keep_child(struct link *link, SQLSMALLINT type, SQLHANDLE inner);
+
 /* Puts a HELD link that nobody used back among the idle ones. */
 void pool_put_back_locked(struct link *link);
 

@@ -237,6 +237,17 @@ SQLRETURN session_connect(struct session *s, struct config *config,
     return rc;
 }
 
+/* Behind those that a cancel has kept from being freed. */
+static void hang_children(struct link *link, struct link_child *children)
+{
+    struct link_child **end = &link->children;
+
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = children;
+}
+
 void session_disconnect(struct session *s, struct link_child *children)
 {
     struct link *link = s->link;
@@ -250,7 +261,7 @@ void session_disconnect(struct session *s, struct link_child *children)
         return;
     }
     if (link) {
-        link->children = children;
+        hang_children(link, children);
         s->link = NULL;
         pool_give(link, link_dead(link));
     }
@@ -290,6 +301,16 @@ void session_touch(struct session *s)
     if (s->link) {
         s->link->touched = true;
     }
+}
+
+bool session_cancel(struct session *s, SQLHSTMT inner)
+{
+    return s->link && pool_cancel(s->link, inner);
+}
+
+bool session_keep_child(struct session *s, SQLSMALLINT type, SQLHANDLE inner)
+{
+    return s->link && pool_keep_child(s->link, type, inner);
 }
 
 void session_note_attr(struct session *s, SQLINTEGER attribute)

@@ -84,6 +84,14 @@ const struct inner *session_driver(const struct session *s);
    (a statement allocated, an attribute set, a transaction ended). */
 void session_touch(struct session *s);
 
+/* Has a helper thread cancel what runs on an inner statement of the held link.
+   False: it could not be handed over. */
+bool session_cancel(struct session *s, SQLHSTMT inner);
+
+/* An inner handle is to be freed: true = not now, a cancel is under way; the
+   reset does it. */
+bool session_keep_child(struct session *s, SQLSMALLINT type, SQLHANDLE inner);
+
 /* Notes an attribute set after connect, so that giving the link back can undo
    it (facts §10: no SQL resets what the inner driver keeps in the HDBC). */
 void session_note_attr(struct session *s, SQLINTEGER attribute);

@@ -61,6 +61,7 @@ unit_tests = \
 
 # Programs and scripts that need the sandbox; they print TAP.
 integration_programs = \
+	tests/cancel-test \
 	tests/leak-test \
 	$(NULL)
 integration_scripts = \
@@ -125,6 +126,8 @@ tests_surface_test_SOURCES = \
 
 # What C programs over the manager share.
 odbc_tap = tests/odbc_tap.c tests/odbc_tap.h
+tests_cancel_test_SOURCES = tests/cancel-test.c $(odbc_tap)
+tests_cancel_test_LDADD = $(integration_ldadd)
 tests_leak_test_SOURCES = tests/leak-test.c $(odbc_tap)
 tests_leak_test_LDADD = $(integration_ldadd)
 tests_unit_inner_CPPFLAGS = $(driver_libcore_la_CPPFLAGS)

@@ -1,0 +1,88 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * SQLCancel, handed to a helper thread, and what it must not meet: the reset,
+ * the closing or the next user of its link (rules §5.4), and an inner
+ * statement that was freed under it.
+ */
+#include "autoconf.h"
+
+#include <stdlib.h>
+
+#include "pool.h"
+
+struct cancel {
+    struct job job; /* first */
+    struct link *link;
+    SQLHSTMT stmt;
+};
+
+static void run_cancel(struct job *job)
+{
+    struct cancel *cancel = (struct cancel *)job;
+    struct login *login = login_retain(cancel->link->pool->login);
+
+    cancel->link->inner->call.SQLCancel(cancel->stmt);
+    mutex_lock(&login->lock);
+    pool_cancel_ended_locked(cancel->link);
+    mutex_unlock(&login->lock);
+    free(cancel);
+    login_release(login);
+}
+
+bool pool_cancel(struct link *link, SQLHSTMT stmt)
+{
+    struct login *login = link->pool->login;
+    struct instance *instance =
+        &login->fleet->instances[link->pool->instance];
+    struct cancel *cancel = calloc(1, sizeof *cancel);
+    bool ok;
+
+    if (!cancel) {
+        return false;
+    }
+    cancel->job.run = run_cancel;
+    cancel->link = link;
+    cancel->stmt = stmt;
+    mutex_lock(&login->lock);
+    link->cancels++;
+    /* it opens a connection of its own, so it goes where links are opened */
+    ok = keeper_submit(instance->opening, &cancel->job);
+    if (!ok) {
+        pool_cancel_ended_locked(link);
+    }
+    mutex_unlock(&login->lock);
+    if (!ok) {
+        free(cancel);
+    }
+    return ok;
+}
+
+static void free_child(struct link_child *child)
+{
+    free(child);
+}
+
+bool pool_keep_child(struct link *link, SQLSMALLINT type, SQLHANDLE inner)
+{
+    struct login *login = link->pool->login;
+    struct link_child *child;
+
+    if (atomic_load_explicit(&link->cancels, memory_order_relaxed) == 0) {
+        return false;
+    }
+    child = calloc(1, sizeof *child);
+    mutex_lock(&login->lock);
+    if (child) {
+        *child = (struct link_child){
+            .inner = inner, .type = type, .next = link->children,
+            .done = free_child,
+        };
+        link->children = child;
+    } else {
+        link->spoilt = true; /* nobody frees it: it goes with the link */
+    }
+    mutex_unlock(&login->lock);
+    return true;
+}
