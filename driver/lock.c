@@ -35,7 +35,7 @@ static struct {
 /* Bit r: this thread holds a lock of rank r. */
 static _Thread_local uint32_t ranks_held;
 
-static void note_locked(struct mutex *m)
+static void note_taken(struct mutex *m)
 {
     if (ranks_held >> m->rank) {
         abort(); /* a lock of this or a higher rank is held already */
@@ -45,15 +45,15 @@ static void note_locked(struct mutex *m)
     m->held = true;
 }
 
-static void note_unlocked(struct mutex *m)
+static void note_released(struct mutex *m)
 {
     mutex_assert_held(m);
     ranks_held &= ~(UINT32_C(1) << m->rank);
     m->held = false;
 }
 #else
-#define note_locked(m) ((void)0)
-#define note_unlocked(m) ((void)0)
+#define note_taken(m) ((void)0)
+#define note_released(m) ((void)0)
 #endif
 
 void mutex_init(struct mutex *m, enum lock_rank rank)
@@ -75,12 +75,12 @@ void mutex_destroy(struct mutex *m)
 void mutex_lock(struct mutex *m)
 {
     pthread_mutex_lock(&m->m);
-    note_locked(m);
+    note_taken(m);
 }
 
 void mutex_unlock(struct mutex *m)
 {
-    note_unlocked(m);
+    note_released(m);
     pthread_mutex_unlock(&m->m);
 }
 
@@ -132,7 +132,7 @@ bool cond_wait(struct cond *c, struct mutex *m, uint64_t until)
 {
     int rc;
 
-    note_unlocked(m);
+    note_released(m);
     if (until == UINT64_MAX) {
         rc = pthread_cond_wait(&c->c, &m->m);
     } else {
@@ -142,7 +142,7 @@ bool cond_wait(struct cond *c, struct mutex *m, uint64_t until)
         };
         rc = pthread_cond_timedwait(&c->c, &m->m, &ts);
     }
-    note_locked(m);
+    note_taken(m);
     return rc != ETIMEDOUT;
 }
 
