@@ -254,7 +254,7 @@ void pool_abandon_locked(struct pool *pool, const struct unit *unit)
     }
 }
 
-/* What becomes of a link that came back, now that nothing is under way on it. */
+/* What becomes of a link that came back; nothing is under way on it. */
 static void give_locked(struct link *link)
 {
     if (link->spoilt || worn(link, clock_ns())) {

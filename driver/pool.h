@@ -153,7 +153,7 @@ void pool_set_events(const struct pool_events *events);
    the link becomes idle when it is ready.  Locks: holds login->lock. */
 void pool_abandon_locked(struct pool *pool, const struct unit *unit);
 
-/* ---- between pool.c and pool_job.c ---------------------------------------- */
+/* ---- between pool.c and pool_job.c -------------------------------- */
 
 /* The only writer of a link's state; unlinks, sets, links, counts.
    Locks: holds login->lock. */

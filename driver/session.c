@@ -113,7 +113,7 @@ SQLRETURN session_kept_attr(struct session *s, SQLINTEGER attribute,
                              : SQL_SUCCESS;
 }
 
-/* ---- connecting ----------------------------------------------------------- */
+/* ---- connecting ---------------------------------------------------- */
 
 static bool read_key(struct session *s, struct why *why)
 {
@@ -275,7 +275,7 @@ void session_forget_login(struct session *s)
     }
 }
 
-/* ---- while connected ------------------------------------------------------- */
+/* ---- while connected ----------------------------------------------- */
 
 const struct config *session_config(const struct session *s)
 {
