@@ -10,6 +10,11 @@ EXTRA_DIST += \
 	tests/README.md \
 	tests/run \
 	tests/odbc_tap.py \
+	tests/clients/client-pdo.php \
+	tests/clients/client.php \
+	tests/clients/client.pl \
+	tests/clients/client.py \
+	tests/clients/client.sql \
 	tests/tap.sh \
 	tests/unit-route_map.h \
 	tests/unit-topology.h \
@@ -66,6 +71,7 @@ integration_programs = \
 	$(NULL)
 integration_scripts = \
 	tests/build-test.sh \
+	tests/clients-test.sh \
 	tests/command-test.py \
 	tests/command-test.sh \
 	tests/routing-test.py \

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: odbc-affinity contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The promise of README: a program that uses an instance's DSN is given the
+# wrapper's instead, and a key, and does the same. Each program in clients/
+# runs with both, and must print the same, byte for byte; its first line is
+# the name of the instance. It does so on every instance, and over the narrow
+# driver too.
+
+. "$AFF_SRCDIR/tests/tap.sh"
+
+programs=$AFF_SRCDIR/tests/clients
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# client NAME STRING CUSTOMER: what that program prints, and how it ends.
+client() {
+    case $1 in
+        isql) isql -b -k "$2" <"$programs/client.sql" ;;
+        isql3) isql -3 -b -k "$2" <"$programs/client.sql" ;;
+        iusql) iusql -b "${2#DSN=}" <"$programs/client.sql" ;;
+        pyodbc) /usr/bin/python3 "$programs/client.py" "$2" "$3" ;;
+        php) php "$programs/client.php" "$2" "$3" ;;
+        pdo) php "$programs/client-pdo.php" "$2" "$3" ;;
+        perl) perl "$programs/client.pl" "$2" "$3" ;;
+    esac
+    echo "ended with $?"
+}
+
+# usable NAME: it is there, and so is what it needs.
+usable() {
+    case $1 in
+        isql*|iusql) command -v "${1%3}" ;;
+        pyodbc) /usr/bin/python3 -c 'import pyodbc' ;;
+        php) php -r 'exit((int)!function_exists("odbc_connect"));' ;;
+        pdo) php -r 'exit((int)!extension_loaded("pdo_odbc"));' ;;
+        perl) perl -e 'use DBI; use DBD::ODBC' ;;
+    esac >/dev/null 2>&1
+}
+
+# compare NAME DIRECT WRAPPED INSTANCE CUSTOMER
+compare() {
+    client "$1" "$2" "$5" >"$work/direct" 2>&1
+    client "$1" "$3" "$5" >"$work/wrapped" 2>&1
+    is "$1: $3 is served by $4" "$(grep -om 1 'n[0-9]' "$work/wrapped")" "$4"
+    lines=$(wc -l <"$work/direct")
+    if [ "$lines" -gt 20 ] && cmp -s "$work/direct" "$work/wrapped"; then
+        pass "$1: $3 prints the same as $2 ($lines lines)"
+    else
+        fail "$1: $3 prints the same as $2" \
+            "$(diff "$work/direct" "$work/wrapped" | head -n 40)
+$lines lines, the last: $(tail -n 1 "$work/direct")"
+    fi
+}
+
+for name in isql isql3 iusql pyodbc php pdo perl; do
+    if ! usable "$name"; then
+        skip "$name prints the same" "it is not installed"
+        continue
+    fi
+    compare "$name" "DSN=n1" "DSN=orders;AffinityKey=5" n1 5
+    compare "$name" "DSN=n2" "DSN=orders;AffinityKey=1005" n2 1005
+    compare "$name" "DSN=n3" "DSN=orders-strict;AffinityKey=2005" n3 2005
+    compare "$name" "DSN=n2-tcp" "DSN=orders-strict-tcp;AffinityKey=1005" n2 \
+        1005
+    case $name in
+        iusql|pyodbc) ;; # cannot work with psqlODBC's narrow driver itself
+        *) compare "$name" "DSN=n3-ansi" "DSN=orders-ansi;AffinityKey=2005" \
+            n3 2005 ;;
+    esac
+done
+tap_done
