@@ -89,7 +89,7 @@ enum route_parse route_literal_integer(const struct route_typing *typing,
 
     (void)scratch;
     if (negative && typing->type == ROUTE_TYPE_OID) {
-        return ROUTE_PARSE_UNSURE; /* oidin() lets some of them wrap round */
+        return ROUTE_PARSE_UNSURE; /* wraps round, or not */
     }
     if (!negative) {
         route_literal_take(&walk, '+');
@@ -107,7 +107,9 @@ enum route_parse route_literal_integer(const struct route_typing *typing,
         }
     }
     if (!in_range(typing->type, negative, value)) {
-        return ROUTE_PARSE_BAD;
+        /* oidin() lets some of them wrap round */
+        return typing->type == ROUTE_TYPE_OID ? ROUTE_PARSE_UNSURE
+                                              : ROUTE_PARSE_BAD;
     }
     datum->fixed = (int64_t)(negative ? 0 - value : value);
     return ROUTE_PARSE_OK;
@@ -218,11 +220,12 @@ static bool float_word(struct route_walk walk, double *value)
            route_literal_is(&walk, "infinity");
 }
 
-/* strtod() takes 0x1p3 and nan(1), newer servers perhaps 1_000. */
+/* strtod() takes 0x1p3 and nan(1), glibc's -nan, newer servers perhaps
+   1_000. */
 static enum route_parse odd_float(const struct route_walk *walk)
 {
     for (const char *at = walk->at; at < walk->end; at++) {
-        if (*at == '_' || *at == '(' || lower(*at) == 'x') {
+        if (*at == '_' || lower(*at) == 'n' || lower(*at) == 'x') {
             return ROUTE_PARSE_UNSURE;
         }
     }

@@ -284,6 +284,10 @@ search_values(struct find *f, const struct route_view *view,
     }
     if (view->strategy == 'h') {
         search_hash(f, view, hash_row(f, view, row, &values), prefix);
+    } else if (row->null) {
+        descend_or_default(f, view,
+                           view->strategy == 'l' ? view->null_ref : NONE,
+                           prefix || row->given < view->columns);
     } else if (view->strategy == 'r') {
         search_range(f, view, row, &values, prefix);
     } else {
@@ -302,11 +306,7 @@ static void search_view(struct find *f, const struct route_view *view,
         search_all(f, view, inner);
     } else if (view->ask) {
         f->ask = true;
-    } else if (row.null && view->strategy != 'h') {
-        descend_or_default(f, view,
-                           view->strategy == 'l' ? view->null_ref : NONE,
-                           prefix || !whole);
-    } else if (view->index == ROUTE_INDEX_FIXED) {
+    } else if (view->index == ROUTE_INDEX_FIXED && !row.null) {
         search_fixed(f, view, row.part[0], prefix);
     } else {
         search_values(f, view, &row, prefix);
