@@ -53,8 +53,9 @@
  *
  * REFRESH AFFINITY         one row
  *   source     what is learnt anew
- *   asked      how many instances are being asked at this moment
- *   topology   complete or incomplete, as in SHOW AFFINITY
+ *   asked      how many instances were asked
+ *   topology   complete, or incomplete if PoolWait was not enough; SHOW
+ *              AFFINITY and SHOW AFFINITY TOPOLOGY tell how it goes on
  */
 #include "autoconf.h"
 
@@ -376,7 +377,8 @@ static void refresh(const struct command_view *view,
 {
     topology_forget(view->fleet);
     add_source(answer, view->fleet);
-    command_answer_number(answer, place_learn(view->login));
+    command_answer_number(answer, place_learn(view->login,
+                                              view->config->session.pool_wait));
     command_answer_add(answer, topology_word(view->fleet));
 }
 

@@ -100,16 +100,6 @@ static uint32_t learn(struct login *login, const struct route_key *key,
     return asked;
 }
 
-uint32_t place_learn(struct login *login)
-{
-    uint32_t asked;
-
-    mutex_lock(&login->lock);
-    asked = learn(login, NULL, clock_ns());
-    mutex_unlock(&login->lock);
-    return asked;
-}
-
 static void look_up_owner(struct unit *unit, uint64_t now)
 {
     struct place_order *order = unit->order;
@@ -485,6 +475,30 @@ void place_done(struct place_order *order)
 {
     free(order->refusals);
     order->refusals = NULL;
+}
+
+uint32_t place_learn(struct login *login, uint32_t wait_ms)
+{
+    struct place_order order = { .login = login };
+    struct unit unit = { .order = &order, .ordered = -1, .asking = true };
+    uint64_t now = clock_ns(), until = now + wait_ms * NS_PER_MS;
+    uint32_t asked = 0;
+
+    cond_init(&unit.wake);
+    mutex_lock(&login->lock);
+    DL_APPEND(login->units, &unit);
+    asked += learn(login, NULL, now);
+    while (now < until && !topology_complete(login->fleet)) {
+        cond_wait(&unit.wake, &login->lock,
+                  earliest(until, topology_wake(login->fleet, now)));
+        now = clock_ns();
+        /* those that were being asked already may have answered too early */
+        asked += learn(login, NULL, now);
+    }
+    DL_DELETE(login->units, &unit);
+    mutex_unlock(&login->lock);
+    cond_destroy(&unit.wake);
+    return asked;
 }
 
 /* Waits until the owner is known or nobody can tell any more, for PoolWait. */

@@ -57,9 +57,9 @@ struct verdict place_explain(struct place_order *order,
                              enum route_refusal *refusals);
 
 /* Has helpers ask every instance whose answer the topology lacks, over links of
-   this login: for REFRESH AFFINITY.  Returns how many are being asked now, and
-   does not wait.  Locks: takes login->lock. */
-uint32_t place_learn(struct login *login);
+   this login, and waits until it is complete, or for wait_ms: for REFRESH
+   AFFINITY.  Returns how many were asked.  Locks: takes login->lock. */
+uint32_t place_learn(struct login *login, uint32_t wait_ms);
 
 /* How many units wait in this login.  Locks: holds login->lock. */
 uint32_t place_waiting_locked(const struct login *login);

@@ -18,7 +18,7 @@ struct unit {
     bool expired;   /* failed for want of time */
     bool broke;     /* failed for want of memory or helper threads */
     bool learning;  /* its owner is being asked for */
-    bool asking;    /* EXPLAIN: waits for that and is not placed */
+    bool asking;    /* EXPLAIN, REFRESH: waits for that and is not placed */
     bool fresh;     /* no link was idle when it came */
 
     int ordered;    /* a helper opens or validates a link for it here */

@@ -183,6 +183,10 @@ def topology():
     same('REFRESH says what is learnt anew', asked.source,
          'table public.orders')
     until_complete(c)
+    for i in range(20):
+        asked = one(c, 'REFRESH AFFINITY')
+    until_complete(c)
+    check('REFRESH while everybody is being asked ends all the same', True)
     direct = connect('DSN=n1')
     wanted = {(bound, owner) for bound, owner in direct.cursor().execute(
         'SELECT pg_get_expr(c.relpartbound, c.oid), '

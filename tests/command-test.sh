@@ -80,7 +80,7 @@ check_answers() {
         "^$n3\\|$n3\\|yes\\|would serve it: "
     has "$what: REFRESH AFFINITY" \
         "$($rows "$2" 'REFRESH AFFINITY')" \
-        '^table public.orders\|[0-3]\|(in)?complete$'
+        '^table public.orders\|[0-9]+\|(in)?complete$'
     has "$what: a mistake is explained" \
         "$($rows "$2" 'SHOW AFFINITY POOLZ')" \
         'SHOW AFFINITY POOLZ: not a well-formed command; allowed: SHOW'
