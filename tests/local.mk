@@ -66,7 +66,9 @@ unit_tests = \
 
 # Programs and scripts that need the sandbox; they print TAP.
 integration_programs = \
+	tests/attr-test \
 	tests/cancel-test \
+	tests/connect-test \
 	tests/leak-test \
 	$(NULL)
 integration_scripts = \
@@ -132,6 +134,12 @@ tests_surface_test_SOURCES = \
 
 # What C programs over the manager share.
 odbc_tap = tests/odbc_tap.c tests/odbc_tap.h
+# What tests of connecting share.
+odbc_try = $(odbc_tap) tests/odbc_try.c tests/odbc_try.h
+tests_connect_test_SOURCES = tests/connect-test.c $(odbc_try)
+tests_connect_test_LDADD = $(integration_ldadd)
+tests_attr_test_SOURCES = tests/attr-test.c $(odbc_try)
+tests_attr_test_LDADD = $(integration_ldadd)
 tests_cancel_test_SOURCES = tests/cancel-test.c $(odbc_tap)
 tests_cancel_test_LDADD = $(integration_ldadd)
 tests_leak_test_SOURCES = tests/leak-test.c $(odbc_tap)
