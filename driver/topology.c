@@ -115,6 +115,8 @@ struct topology *topology_new(struct fleet *fleet, struct why *why)
         }
     }
     topology->kind = kind_of(topology);
+    topology->stale = topology->kind == TOPOLOGY_MAP;
+    topology->grouping = 1;
     if (topology->kind == TOPOLOGY_TABLE) {
         topology->index = topology_index_new(fleet);
     }
@@ -344,6 +346,7 @@ static bool learn(struct topology *topology, uint32_t i, struct link *link,
     }
     if (ok && current) {
         store_locked(topology, i, reply, old);
+        topology->stale = true;
         reply = NULL;
     } else if (!ok && current) {
         topology->at[i].error = *error;
@@ -429,8 +432,13 @@ void topology_take_groups_locked(struct fleet *fleet)
     }
     for (uint32_t i = 0; i < fleet->count; i++) {
         struct topology_instance *at = &topology->at[i];
-        at->group = atomic_load(&fleet->members[i].group);
-        at->role = atomic_load(&fleet->members[i].role);
+        uint32_t group = atomic_load(&fleet->members[i].group);
+        uint8_t role = atomic_load(&fleet->members[i].role);
+        topology->grouping += at->group != group;
+        topology->stale |=
+            at->group != group || (at->reply && at->role != role);
+        at->group = group;
+        at->role = role;
         topology->at[at->group].led |= at->role != ROUTE_STANDBY;
         topology->strangers += fleet->instances[i].who_at == 0;
         if (changed_locked(topology, i)) {
@@ -440,12 +448,12 @@ void topology_take_groups_locked(struct fleet *fleet)
     for (uint32_t i = 0; any && i < fleet->count; i++) {
         if (topology->mark[topology->at[i].group]) {
             unlearn_locked(topology, i);
+            topology->stale = true;
         }
     }
     if (topology->kind == TOPOLOGY_HASH) {
         topology_hash_target_locked(topology);
     }
-    topology->stale = true;
     atomic_store(&topology->quiet_until, 0);
     mutex_unlock(&topology->lock);
     if (topology->kind == TOPOLOGY_MAP) {
@@ -468,6 +476,7 @@ void topology_forget(struct fleet *fleet)
     }
     mutex_lock(&topology->lock);
     topology->generation++;
+    topology->stale = true;
     for (uint32_t i = 0; i < count; i++) {
         unlearn_locked(topology, i);
     }

@@ -64,6 +64,8 @@ struct topology_map {
                                  -2 several */
     char kind;                /* rows: r, l, h; a table: 0 */
     uint64_t generation;
+    uint64_t digest;          /* of the one view that all share; 0 = none */
+    const struct topology_tree *tree; /* likewise; only to be compared */
 };
 
 struct topology_index; /* topology_server.c */
@@ -83,7 +85,7 @@ struct topology {
     struct topology_instance *at;
     uint8_t *mark;               /* scratch, one for each group */
     uint32_t strangers;          /* instances that have not said who they are */
-    uint64_t generation;
+    uint64_t generation, grouping; /* counts: of answers, of groups */
     struct topology_map *map;    /* NULL: nothing is known */
     bool building, stale;        /* a map is being made; it must be made anew */
     struct why trouble;          /* the latest map could not be made */
@@ -106,9 +108,9 @@ int32_t topology_index_find(const struct topology_index *index,
 struct topology_map *topology_map_retain(struct topology_map *map);
 void topology_map_release(struct topology_map *map); /* NULL is fine */
 
-/* Makes the map anew from the answers that stand, unless somebody does so
-   already, who will then do it again.  Locks: takes and leaves the topology's
-   lock; nothing is computed under it. */
+/* Makes the map anew from the answers that stand if it is stale, unless
+   somebody does so already, who will then do it again.  Locks: takes and
+   leaves the topology's lock; nothing is computed under it. */
 void topology_map_make(struct topology *topology);
 
 /* Whom the map gives this key to; groups are those of the moment. */

@@ -6,6 +6,11 @@
  * rules §1.2) goes into one route_map, which is made without a lock from
  * answers that are retained, and put into force at once.
  *
+ * Usually all instances tell the same story, each from its point of view.  If
+ * all chosen answers have one tree and agree about the owner of every leaf,
+ * one of them is the map, and a further one that agrees leaves the map as it
+ * is: learning a thousand instances does not merge a thousand times.
+ *
  * The groups inside a map have numbers of their own.  Each stands for a member
  * instance, whose group is looked up when the map is asked, so that a group
  * that gets another first-listed member makes no answer wrong.
@@ -41,7 +46,9 @@ struct snapshot {
     uint32_t *group;     /* of each instance */
     struct topology_reply **replies; /* of each; NULL: not merged */
     bool rows;
-    uint64_t generation;
+    uint64_t generation, grouping;
+    uint64_t digest; /* all agree; 0 = they do not */
+    const struct topology_tree *tree;
 };
 
 static void drop_snapshot(struct snapshot *s)
@@ -94,6 +101,7 @@ static bool take_snapshot_locked(const struct topology *topology,
         .replies = calloc(count + 1, sizeof *s->replies),
         .rows = topology->kind != TOPOLOGY_TABLE,
         .generation = topology->generation,
+        .grouping = topology->grouping,
     };
     if (!best || !s->group || !s->replies) {
         free(best);
@@ -106,6 +114,67 @@ static bool take_snapshot_locked(const struct topology *topology,
     choose_locked(topology, s, best);
     free(best);
     return true;
+}
+
+/* ---- agreeing ------------------------------------------------------------ */
+
+static uint64_t mix(uint64_t digest, uint64_t value)
+{
+    digest = (digest ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+    return digest ^ digest >> 29;
+}
+
+/* What instance i says about the owner of every leaf, as one number that is
+   never 0. */
+static uint64_t digest_of(const struct snapshot *s, uint32_t i)
+{
+    struct topology_reply *reply = s->replies[i];
+    uint64_t digest = reply->distrust;
+
+    if (reply->digest && reply->grouping == s->grouping) {
+        return reply->digest;
+    }
+    for (uint32_t n = 0; n < reply->tree->count; n++) {
+        uint32_t claim = reply->claims[n];
+        int64_t instance =
+            claim == TOPOLOGY_NO_CLAIM ? -2
+            : claim == TOPOLOGY_LOCAL
+                ? (int64_t)i
+                : reply->servers[claim - TOPOLOGY_POINTER].instance;
+        digest = mix(digest, instance < 0 ? UINT64_MAX + (uint64_t)instance
+                                          : s->group[instance]);
+    }
+    reply->digest = digest ? digest : 1;
+    reply->grouping = s->grouping;
+    return reply->digest;
+}
+
+/* If all agree, only the first is left to be merged: what points at the others
+   stands, and nobody contradicts it. */
+static void find_agreement(struct snapshot *s)
+{
+    int64_t first = -1;
+
+    for (uint32_t i = 0; i < s->count && !s->rows; i++) {
+        const struct topology_reply *reply = s->replies[i];
+        if (!reply) {
+            continue;
+        }
+        if (first < 0) {
+            first = i;
+            s->digest = digest_of(s, i);
+            s->tree = reply->tree;
+        } else if (reply->tree != s->tree || digest_of(s, i) != s->digest) {
+            s->digest = 0;
+            return;
+        }
+    }
+    for (uint32_t i = 0; first >= 0 && i < s->count && !s->rows; i++) {
+        if (i != first) {
+            topology_reply_release(s->replies[i]);
+            s->replies[i] = NULL;
+        }
+    }
 }
 
 /* ---- merging ----------------------------------------------------------- */
@@ -237,6 +306,8 @@ static struct topology_map *merge(const struct snapshot *s, struct why *why)
         atomic_init(&map->refs, 1);
         map->otherwise = -1;
         map->generation = s->generation;
+        map->digest = s->digest;
+        map->tree = s->tree;
         map->instance = malloc((s->count + 1) * sizeof *map->instance);
     }
     ok = map && m.number && map->instance;
@@ -281,33 +352,55 @@ static struct topology_map *install_locked(struct topology *topology,
     return old;
 }
 
+/* Does the map that is in force say all that the snapshot does? */
+static bool says_it_all(const struct topology_map *map,
+                        const struct snapshot *s)
+{
+    return map && s->digest && map->digest == s->digest &&
+           map->tree == s->tree && map->generation == s->generation;
+}
+
+/* Without the lock; `now` is the map in force, retained, or NULL. */
+static struct topology_map *make(struct snapshot *s, bool taken,
+                                 struct topology_map *now, struct why *why)
+{
+    struct topology_map *map = NULL;
+
+    if (!taken) {
+        why_memory(why);
+    } else {
+        find_agreement(s);
+        map = says_it_all(now, s) ? topology_map_retain(now) : merge(s, why);
+    }
+    topology_map_release(now);
+    drop_snapshot(s);
+    return map;
+}
+
 void topology_map_make(struct topology *topology)
 {
     mutex_lock(&topology->lock);
-    topology->stale = true;
     if (topology->building || topology->kind == TOPOLOGY_HASH) {
         mutex_unlock(&topology->lock);
         return;
     }
     topology->building = true;
     while (topology->stale) {
-        struct topology_map *map = NULL, *old;
+        struct topology_map *map, *now = topology->map;
         struct snapshot s;
         struct why why = { 0 };
         bool taken = take_snapshot_locked(topology, &s);
 
+        if (now) {
+            topology_map_retain(now);
+        }
         topology->stale = false;
         mutex_unlock(&topology->lock);
-        if (taken) {
-            map = merge(&s, &why);
-        } else {
-            why_memory(&why);
-        }
-        drop_snapshot(&s);
+        map = make(&s, taken, now, &why);
         mutex_lock(&topology->lock);
-        old = install_locked(topology, map, &why);
+        map = install_locked(topology, map, &why);
         mutex_unlock(&topology->lock);
-        topology_map_release(old);
+        topology_map_release(map);
         mutex_lock(&topology->lock);
     }
     topology->building = false;

@@ -83,6 +83,10 @@ struct topology_reply {
     char kind;       /* rows: r, l, h; a table: 0 */
     bool failed;     /* out of memory while it was made */
     char *note;      /* a sentence about what is missing, or NULL */
+
+    /* topology_map.c's, while it makes a map: what stands for the owner of
+       every leaf, by the grouping of that number */
+    uint64_t digest, grouping;
 };
 
 /* An empty one with one reference; NULL: out of memory. */
