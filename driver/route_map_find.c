@@ -115,43 +115,46 @@ static bool read_part(struct find *f, const struct route_view *view,
     return false;
 }
 
-/* ---- searching one view ---- */
+/* ---- where a row leads in one view ---- */
 
-/* What a level may write while it reads the sub-keys. */
+/* What a level may write while it reads the sub-keys: left behind before the
+   next level is entered, so that depth costs no stack. */
 struct values {
     struct route_datum datum[ROUTE_KEY_PARTS];
     unsigned char scratch[ROUTE_KEY_BYTES + 16 * ROUTE_KEY_PARTS];
 };
 
-static void descend(struct find *f, uint32_t ref, bool prefix);
+struct spot {
+    size_t low, high; /* RANGE, LIST: refs of the view; low > high is none */
+    uint64_t hash;    /* HASH */
+};
 
-/* A part of the key space without a partition of its own. */
-static void descend_or_default(struct find *f, const struct route_view *view,
-                               uint32_t ref, bool prefix)
+static void set_list(struct spot *spot, size_t below, bool equal)
 {
-    descend(f, ref != NONE ? ref : view->default_ref, prefix);
+    spot->low = equal ? below - 1 : 1;
+    spot->high = equal ? below - 1 : 0;
 }
 
-/* Single fixed-width columns: the quick way. */
-static void search_fixed(struct find *f, const struct route_view *view,
-                         const struct route_part *part, bool prefix)
+/* One column of fixed width: the quick way. */
+static bool __attribute__((noinline))
+locate_fixed(struct find *f, const struct route_view *view,
+             const struct route_part *part, struct spot *spot)
 {
     const int64_t *sorted = ROUTE_VEC(int64_t, f->map->fixed) + view->at;
     unsigned char scratch[ROUTE_TYPE_SCRATCH(ROUTE_KEY_BYTES)];
     struct route_datum datum;
 
     if (!read_part(f, view, 0, part, scratch, &datum)) {
-        return;
+        return false;
     }
     size_t i = route_search_fixed(sorted, view->count, datum.fixed,
                                   route_refs_of(f->map, view));
-    uint32_t ref = NONE;
     if (view->strategy == 'r') {
-        ref = route_ref_at(f->map, view, i);
-    } else if (i > 0 && sorted[i - 1] == datum.fixed) {
-        ref = route_ref_at(f->map, view, i - 1);
+        spot->low = spot->high = i;
+    } else {
+        set_list(spot, i, i > 0 && sorted[i - 1] == datum.fixed);
     }
-    descend_or_default(f, view, ref, prefix);
+    return true;
 }
 
 static bool read_row(struct find *f, const struct route_view *view,
@@ -171,42 +174,73 @@ static bool read_row(struct find *f, const struct route_view *view,
     return true;
 }
 
-static void search_range(struct find *f, const struct route_view *view,
-                         const struct row *row, struct values *values,
-                         bool prefix)
+static void locate_range(const struct find *f, const struct route_view *view,
+                         const struct row *row, const struct values *values,
+                         struct spot *spot)
 {
-    size_t low =
+    spot->low =
         route_search_cells(f->map, view, values->datum, row->given, false);
-
-    if (row->given == view->columns) {
-        descend_or_default(f, view, route_ref_at(f->map, view, low), prefix);
-        return;
-    }
-    size_t high =
-        route_search_cells(f->map, view, values->datum, row->given, true);
-    for (size_t i = low; i <= high; i++) {
-        descend(f, route_ref_at(f->map, view, i), true);
-    }
-    /* a NULL in a column that is not given goes there */
-    descend(f, view->default_ref, true);
+    spot->high =
+        row->given == view->columns
+            ? spot->low
+            : route_search_cells(f->map, view, values->datum, row->given, true);
 }
 
-static void search_list(struct find *f, const struct route_view *view,
-                        struct values *values, bool prefix)
+static void locate_list(const struct find *f, const struct route_view *view,
+                        const struct values *values, struct spot *spot)
 {
     const struct route_cell *cells =
         ROUTE_VEC(struct route_cell, f->map->cells) + view->at;
     size_t i = route_search_cells(f->map, view, values->datum, 1, false);
-    uint32_t ref = NONE;
 
-    if (i > 0 && route_search_compare(f->map, view, &cells[i - 1],
-                                      values->datum, 1, false) == 0) {
-        ref = route_ref_at(f->map, view, i - 1);
-    }
-    descend_or_default(f, view, ref, prefix);
+    set_list(spot, i,
+             i > 0 && route_search_compare(f->map, view, &cells[i - 1],
+                                           values->datum, 1, false) == 0);
 }
 
-static void search_hash(struct find *f, const struct route_view *view,
+static uint64_t hash_row(const struct find *f, const struct route_view *view,
+                         const struct row *row, const struct values *values)
+{
+    const struct route_column *column =
+        ROUTE_VEC(struct route_column, f->map->columns) + view->column;
+    uint64_t hash = 0;
+
+    for (uint32_t i = 0; i < row->given; i++) {
+        if (!row->part[i]->is_null) {
+            hash = route_pghash_combine(
+                hash, route_pghash_datum(column[i].typing.type,
+                                         &values->datum[i], ROUTE_PGHASH_SEED));
+        }
+    }
+    return hash;
+}
+
+static bool __attribute__((noinline))
+locate(struct find *f, const struct route_view *view, const struct row *row,
+       struct spot *spot)
+{
+    struct values values;
+
+    if (!read_row(f, view, row, &values)) {
+        return false;
+    }
+    if (view->strategy == 'h') {
+        spot->hash = hash_row(f, view, row, &values);
+    } else if (row->null) {
+        set_list(spot, 0, false);
+    } else if (view->strategy == 'r') {
+        locate_range(f, view, row, &values, spot);
+    } else {
+        locate_list(f, view, &values, spot);
+    }
+    return true;
+}
+
+/* ---- going there ---- */
+
+static void descend(struct find *f, uint32_t ref, bool prefix);
+
+static void follow_hash(struct find *f, const struct route_view *view,
                         uint64_t hash, bool prefix)
 {
     const struct route_pair *pair =
@@ -230,26 +264,35 @@ static void search_hash(struct find *f, const struct route_view *view,
     }
 }
 
-static uint64_t hash_row(const struct find *f, const struct route_view *view,
-                         const struct row *row, const struct values *values)
+/* One partition, or DEFAULT where there is none; NULL has a place of its own
+   in a LIST. */
+static void follow_one(struct find *f, const struct route_view *view,
+                       const struct row *row, const struct spot *spot,
+                       bool prefix)
 {
-    const struct route_column *column =
-        ROUTE_VEC(struct route_column, f->map->columns) + view->column;
-    uint64_t hash = 0;
+    uint32_t ref = NONE;
 
-    for (uint32_t i = 0; i < row->given; i++) {
-        if (!row->part[i]->is_null) {
-            hash = route_pghash_combine(
-                hash, route_pghash_datum(column[i].typing.type,
-                                         &values->datum[i], ROUTE_PGHASH_SEED));
-        }
+    if (row->null) {
+        ref = view->null_ref;
+    } else if (spot->low <= spot->high) {
+        ref = route_ref_at(f->map, view, spot->low);
     }
-    return hash;
+    descend(f, ref != NONE ? ref : view->default_ref, prefix);
+}
+
+static void follow_prefix(struct find *f, const struct route_view *view,
+                          const struct spot *spot)
+{
+    for (size_t i = spot->low; i <= spot->high; i++) {
+        descend(f, route_ref_at(f->map, view, i), true);
+    }
+    /* a NULL in a column that is not given goes there */
+    descend(f, view->default_ref, true);
 }
 
 /* Every partition that a view has; below them a column that has its sub-key
    may decide again. */
-static void search_all(struct find *f, const struct route_view *view,
+static void follow_all(struct find *f, const struct route_view *view,
                        uint32_t inner)
 {
     if (!f->map->repeats) {
@@ -271,45 +314,33 @@ static void search_all(struct find *f, const struct route_view *view,
     descend(f, view->default_ref, true);
 }
 
-/* Apart from search_view(), so that the quick way does not pay for its
-   stack. */
-static void __attribute__((noinline))
-search_values(struct find *f, const struct route_view *view,
-              const struct row *row, bool prefix)
-{
-    struct values values;
-
-    if (!read_row(f, view, row, &values)) {
-        return;
-    }
-    if (view->strategy == 'h') {
-        search_hash(f, view, hash_row(f, view, row, &values), prefix);
-    } else if (row->null) {
-        descend_or_default(f, view,
-                           view->strategy == 'l' ? view->null_ref : NONE,
-                           prefix || row->given < view->columns);
-    } else if (view->strategy == 'r') {
-        search_range(f, view, row, &values, prefix);
-    } else {
-        search_list(f, view, &values, prefix);
-    }
-}
-
 static void search_view(struct find *f, const struct route_view *view,
                         uint32_t inner, bool prefix)
 {
     struct row row;
+    struct spot spot;
 
     bind_row(f, view, &row);
     bool whole = row.given == view->columns;
     if (row.given == 0 || (!whole && (view->strategy == 'h' || view->ask))) {
-        search_all(f, view, inner);
-    } else if (view->ask) {
+        follow_all(f, view, inner);
+        return;
+    }
+    if (view->ask) {
         f->ask = true;
-    } else if (view->index == ROUTE_INDEX_FIXED && !row.null) {
-        search_fixed(f, view, row.part[0], prefix);
+        return;
+    }
+    if (view->index == ROUTE_INDEX_FIXED && !row.null
+            ? !locate_fixed(f, view, row.part[0], &spot)
+            : !locate(f, view, &row, &spot)) {
+        return;
+    }
+    if (view->strategy == 'h') {
+        follow_hash(f, view, spot.hash, prefix);
+    } else if (whole || row.null) {
+        follow_one(f, view, &row, &spot, prefix || !whole);
     } else {
-        search_values(f, view, &row, prefix);
+        follow_prefix(f, view, &spot);
     }
 }
 

@@ -314,6 +314,32 @@ static void characters(void **state)
     expect_text(name, longest + 1, OK, 63);
 }
 
+/* Whatever the text, it is read within its bounds, and written within the
+   room that was asked for. */
+static void rubbish(void **state)
+{
+    static const char letters[] =
+        "0123456789--::..  +eEnaifxT\\'bcBCZz_\xc5\xbe";
+
+    (void)state;
+    srand(9);
+    for (int i = 0; i < 300000; i++) {
+        struct route_typing typing =
+            route_type_plain((enum route_type)(rand() % ROUTE_TYPES));
+        size_t length = (size_t)rand() % (i % 100 == 0 ? 300 : 24);
+        char text[300];
+        struct route_datum datum;
+        unsigned char *scratch;
+        for (size_t j = 0; j < length; j++) {
+            text[j] = letters[(size_t)rand() % (sizeof(letters) - 1)];
+        }
+        text[length] = '\0';
+        typing.limit = rand() % 8 - 1;
+        parse(&typing, text, &datum, &scratch);
+        free(scratch);
+    }
+}
+
 static void others_are_the_servers(void **state)
 {
     struct route_typing typing = route_type_plain(ROUTE_TYPE_OTHER);
@@ -328,10 +354,15 @@ static void others_are_the_servers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),   cmocka_unit_test(truth),
-        cmocka_unit_test(floats),     cmocka_unit_test(good_guest),
-        cmocka_unit_test(uuids),      cmocka_unit_test(byteas),
-        cmocka_unit_test(characters), cmocka_unit_test(others_are_the_servers),
+        cmocka_unit_test(integers),
+        cmocka_unit_test(truth),
+        cmocka_unit_test(floats),
+        cmocka_unit_test(good_guest),
+        cmocka_unit_test(uuids),
+        cmocka_unit_test(byteas),
+        cmocka_unit_test(rubbish),
+        cmocka_unit_test(characters),
+        cmocka_unit_test(others_are_the_servers),
     };
 
     return cmocka_run_group_tests_name("route_literal", tests, NULL, NULL);
