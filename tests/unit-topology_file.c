@@ -288,6 +288,33 @@ static void test_same_group_may_repeat(void **state)
                          "[n2]\ngroup=a\nrange=0..11\n"));
 }
 
+/* setup/affinity.map.sample is what it says. */
+static void test_sample(void **state)
+{
+    static struct instance instances[] = { { .name = "n1" }, { .name = "n2" },
+                                           { .name = "n3" } };
+    const char *top = getenv("AFF_SRCDIR");
+    struct topology_file *file;
+    char path[400];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/setup/affinity.map.sample",
+             top ? top : ".");
+    fleet.instances = instances;
+    fleet.count = COUNT(instances);
+    file = topology_file_read(path, &fleet, "", &why);
+    if (!file) {
+        fail_msg("%s", why.text);
+    }
+    assert_true(has(bounds(file, 0), "FROM (MINVALUE) TO ('1000');"));
+    assert_true(has(bounds(file, 1), "FROM ('1000') TO ('2000');"));
+    assert_true(file->sections[2].reply->otherwise);
+    assert_int_equal(file->sections[0].weight, 2);
+    assert_int_equal(file->sections[0].pool_max, 40);
+    assert_string_equal(file->sections[2].group, "third");
+    topology_file_free(file);
+}
+
 static void test_silence(void **state)
 {
     char buffer[8];
@@ -323,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_same_group_may_repeat),
+        cmocka_unit_test(test_sample),
         cmocka_unit_test(test_silence),
     };
 
