@@ -181,6 +181,8 @@ static bool do_take(struct unit *unit, const struct verdict *v, uint64_t now)
         finish(unit, link);
     } else if (pool_validate_locked(link, unit)) {
         await(unit, v->instance, now, true);
+    } else {
+        return false;
     }
     return true;
 }
@@ -328,12 +330,15 @@ static void unit_failed(struct unit *unit, uint32_t i, enum inner_fault fault,
                         const struct link_error *error)
 {
     struct login *login = unit->order->login;
+    bool validating = unit->validating;
 
     unit->validating = false;
     if (fault == INNER_FAULT_LOGIN || fault == INNER_FAULT_POOL) {
         unit->ordered = (int)i;
         refuse_all(login, i, fault, error);
-    } else if (fault != INNER_FAULT_LINK) {
+    } else if (fault != INNER_FAULT_LINK || !validating) {
+        /* an old link that is dead says nothing of a new one, but one that
+           could not be opened is not tried again and again */
         note_tried(unit, i, fault, error);
     }
     unit->ordered = -1;

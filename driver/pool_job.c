@@ -8,6 +8,7 @@
  */
 #include "autoconf.h"
 
+#include "fleet_group.h"
 #include "pool.h"
 #include "pool_exit.h"
 #include "secret.h"
@@ -57,9 +58,11 @@ static void settle(struct link *link)
     link->answered = clock_ns();
     unit = link->unit;
     link->unit = NULL;
-    if (login->retired) {
+    if (unit && events->ready(unit, link)) {
+        /* its alone, for one session even if the login is out of date */
+    } else if (login->retired) {
         pool_close_locked(link);
-    } else if (!unit || !events->ready(unit, link)) {
+    } else {
         pool_set_state_locked(link, LINK_IDLE);
     }
     login->serve(login);
@@ -82,13 +85,27 @@ static void tell_all(struct fleet *fleet)
     free(logins);
 }
 
+/* It has answered; units of other logins may have passed it over. */
+static void answered(struct fleet *fleet, uint32_t i)
+{
+    if (atomic_load(&fleet->members[i].slow)) {
+        fleet_set_slow(fleet, i, false);
+        tell_all(fleet);
+    }
+}
+
 static void heard(struct link *link)
 {
     struct fleet *fleet = fleet_of(link);
+    uint32_t i = link->pool->instance;
+    bool back = atomic_load(&fleet->members[i].health) == ROUTE_DOWN;
 
-    fleet_set_slow(fleet, link->pool->instance, false);
-    if (fleet_heard(fleet, link->pool->instance, &link->who)) {
+    answered(fleet, i);
+    if (fleet_heard(fleet, i, &link->who)) {
         topology_regroup(fleet);
+        back = true;
+    }
+    if (back) {
         tell_all(fleet);
     }
 }
@@ -214,6 +231,19 @@ static void close_job(struct link *link)
     drop(link);
 }
 
+/* Closes a link that is of no use.  Others may have its room at once, however
+   long the closing takes. */
+static void give_up(struct link *link)
+{
+    struct login *login = login_of(link);
+
+    mutex_lock(&login->lock);
+    pool_set_state_locked(link, LINK_CLOSING);
+    login->serve(login);
+    mutex_unlock(&login->lock);
+    close_job(link);
+}
+
 /* ---- ask ----------------------------------------------------------------- */
 
 static void learn_job(struct link *link)
@@ -221,14 +251,16 @@ static void learn_job(struct link *link)
     struct fleet *fleet = fleet_of(link);
     struct link_error error;
     uint32_t i = link->pool->instance;
+    bool asked = topology_ask(fleet, i, link, &error);
 
-    if (topology_ask(fleet, i, link, &error) && !link_dead(link)) {
+    fleet_learnt(fleet); /* the callers tell the units */
+    if (asked && !link_dead(link)) {
         settle(link);
     } else {
         if (link_dead(link)) {
             fleet_suspect(fleet, i);
         }
-        close_job(link);
+        give_up(link);
     }
 }
 
@@ -295,9 +327,8 @@ static void run_validate(struct job *job)
             events->failed(link->unit, i, INNER_FAULT_LINK, &error);
             link->unit = NULL;
         }
-        pool_set_state_locked(link, LINK_CLOSING);
         mutex_unlock(&login->lock);
-        close_job(link);
+        give_up(link);
     }
     fleet_release(fleet);
 }
@@ -314,7 +345,7 @@ static void run_reset(struct job *job)
     settings = link->pool->settings;
     mutex_unlock(&login->lock);
     if (settings && link_reset(link, settings, &error)) {
-        fleet_set_slow(fleet, link->pool->instance, false);
+        answered(fleet, link->pool->instance);
         mutex_lock(&login->lock);
         link->pool->reset++;
         mutex_unlock(&login->lock);
@@ -323,10 +354,7 @@ static void run_reset(struct job *job)
         if (link_dead(link)) {
             fleet_suspect(fleet, link->pool->instance);
         }
-        mutex_lock(&login->lock);
-        pool_set_state_locked(link, LINK_CLOSING);
-        mutex_unlock(&login->lock);
-        close_job(link);
+        give_up(link);
     }
     fleet_release(fleet);
 }

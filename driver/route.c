@@ -420,7 +420,8 @@ static uint64_t next_retry(const struct route_request *request,
         const struct route_member *m = &fleet->members[i];
         uint64_t at = atomic_load_explicit(&m->retry_at,
                                            memory_order_relaxed);
-        if (down(request, m) && triable(request, fleet, i) &&
+        if (down(request, m) &&
+            (triable(request, fleet, i) || left_idle(request, fleet, i)) &&
             (!owner || owns(request, fleet, i)) && (!next || at < next)) {
             next = at;
         }

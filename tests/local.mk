@@ -45,6 +45,7 @@ unit_tests = \
 	tests/unit-inner_psqlodbc \
 	tests/unit-keeper \
 	tests/unit-lock \
+	tests/unit-place \
 	tests/unit-route \
 	tests/unit-route_bound \
 	tests/unit-route_datetime \
@@ -165,3 +166,17 @@ tests_surface_manager_test_LDADD = driver/libcore.la $(ODBC_LIBS)
 # The keeper's clock is the test's; sqrt() judges a distribution.
 tests_unit_keeper_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_ns,--wrap=cond_wait
 tests_unit_route_rendezvous_LDADD = $(LDADD) -lm
+
+# On threads that take turns, above an inner driver inside the program.
+tests_unit_place_SOURCES = \
+	tests/unit-place.c \
+	tests/pretend.c \
+	tests/pretend.h \
+	tests/sim.c \
+	tests/sim.h \
+	$(NULL)
+tests_unit_place_LDFLAGS = \
+	$(AM_LDFLAGS) \
+	-Wl,--wrap=clock_ns,--wrap=cond_wait \
+	-Wl,--wrap=cond_signal,--wrap=cond_broadcast \
+	$(NULL)
