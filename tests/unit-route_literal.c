@@ -187,9 +187,10 @@ static void good_guest(void **state)
     assert_int_equal(parse(&typing, "1e400", &datum, &scratch), BAD);
     free(scratch);
     assert_int_equal(errno, 4711);
+    /* cmocka's skip() is no TAP skip; without such a locale this says less */
     if (!setlocale(LC_ALL, "de_DE.UTF-8") &&
         !setlocale(LC_ALL, "cs_CZ.UTF-8")) {
-        skip(); /* no locale with a decimal comma here */
+        print_message("# no locale with a decimal comma here\n");
     }
     assert_true(as_double(ROUTE_TYPE_FLOAT8, "1.5") == 1.5);
     setlocale(LC_ALL, "C");
