@@ -95,6 +95,8 @@ AM_TESTS_ENVIRONMENT = \
 if TESTS_WANTED
 TESTS += $(unit_tests)
 check_PROGRAMS += $(unit_tests) $(integration_programs)
+# the wrapper's side of route-truth-test.py
+check_PROGRAMS += tests/route-truth
 endif
 
 # A unit test needs no more than its line above. An integration test is linked

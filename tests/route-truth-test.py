@@ -552,7 +552,17 @@ def main():
     return failed > 0
 
 
+def use_sandbox():
+    """An instance of the sandbox, if nobody named another."""
+    sockets = os.environ.get("AFFINITY_SANDBOX_SOCKETS")
+    if sockets and not os.environ.get("PGHOST"):
+        os.environ["PGHOST"] = sockets
+        os.environ["PGPORT"] = os.environ["AFFINITY_SANDBOX_PORT_n1"]
+        os.environ["PGUSER"] = "postgres"
+
+
 if __name__ == "__main__":
+    use_sandbox()
     if not os.environ.get("PGHOST"):
         print("1..0 # SKIP no instance: PGHOST is not set")
         sys.exit(0)
