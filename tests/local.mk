@@ -70,6 +70,7 @@ integration_programs = \
 	tests/attr-test \
 	tests/cancel-test \
 	tests/connect-test \
+	tests/fault-test \
 	tests/leak-test \
 	$(NULL)
 integration_scripts = \
@@ -145,6 +146,10 @@ tests_attr_test_SOURCES = tests/attr-test.c $(odbc_try)
 tests_attr_test_LDADD = $(integration_ldadd)
 tests_cancel_test_SOURCES = tests/cancel-test.c $(odbc_tap)
 tests_cancel_test_LDADD = $(integration_ldadd)
+# What those share that break instances.
+trouble = tests/trouble.c tests/trouble.h $(odbc_tap)
+tests_fault_test_SOURCES = tests/fault-test.c $(trouble)
+tests_fault_test_LDADD = $(integration_ldadd)
 tests_leak_test_SOURCES = tests/leak-test.c $(odbc_tap)
 tests_leak_test_LDADD = $(integration_ldadd)
 tests_unit_inner_CPPFLAGS = $(driver_libcore_la_CPPFLAGS)

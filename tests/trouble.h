@@ -1,0 +1,85 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What the tests share that break instances on purpose: making the trouble
+ * with setup/sandbox, timed attempts to connect, what the pools hold, and a
+ * watch that tells the machine's own slowness from ours.
+ */
+#ifndef TROUBLE_H
+#define TROUBLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <sql.h>
+#include <sqlext.h>
+
+extern SQLHENV trouble_env; /* of all that follows; main() makes it */
+
+/* ---- the sandbox --------------------------------------------------------- */
+
+/* Runs `setup/sandbox verb FOLDER word…` (up to two words, or NULL) on
+   AFF_SANDBOX, or on the folder chosen last; waits for its end.  False: it
+   failed; what it said is printed as comments.  Any thread. */
+bool trouble_make(const char *verb, const char *word, const char *word2);
+
+/* From now on this sandbox; its DSNs too, if no ODBC call was made yet.
+   False: it does not answer. */
+bool trouble_choose(const char *folder);
+
+/* The folder in use. */
+const char *trouble_folder(void);
+
+/* ---- time ---------------------------------------------------------------- */
+
+double trouble_now(void); /* ms, monotonic */
+
+/* Polls until is(arg) holds; false: not within `ms`. */
+bool trouble_await(bool (*is)(void *arg), void *arg, double ms);
+
+/* Between the two, a thread sleeps a little again and again; the end returns
+   by how many ms at most it woke too late: what the machine owes us. */
+void trouble_watch_begin(void);
+double trouble_watch_end(void);
+
+/* ---- sessions ------------------------------------------------------------ */
+
+struct trouble_try {
+    const char *string; /* in; the rest is out */
+    SQLINTEGER login_timeout; /* in: SQL_ATTR_LOGIN_TIMEOUT; 0 = none */
+    SQLHDBC dbc;        /* connected; SQL_NULL_HDBC: it failed */
+    double ms;          /* that it took */
+    char instance[64], verdict[300];
+    char records[4000]; /* of a failure: "SQLSTATE native text\n" each */
+};
+
+/* One attempt to connect.  The caller closes dbc (odbc_close()). */
+bool trouble_try(struct trouble_try *t, const char *string);
+
+/* The same on a thread of its own; the end waits for it. */
+void trouble_try_begin(struct trouble_try *t, const char *string);
+bool trouble_try_end(struct trouble_try *t);
+
+/* ---- pools --------------------------------------------------------------- */
+
+struct trouble_pools {
+    unsigned idle, held, learning, opening, reset, closing; /* links */
+    unsigned opened, failed; /* since the start */
+    unsigned waiting;        /* units */
+};
+
+/* The sums of SHOW AFFINITY POOLS as this session sees it, of one instance or
+   (NULL) of all; only of its own login if `mine`.  False: it failed. */
+bool trouble_pools(SQLHDBC on, const char *instance, bool mine,
+                   struct trouble_pools *sum);
+
+/* Does SHOW AFFINITY say that the topology is complete?  For
+   trouble_await(); arg is an SQLHDBC. */
+bool trouble_complete(void *dbc);
+
+/* Is nothing under way in any pool: nothing opening, learning, in reset,
+   closing or waiting?  For trouble_await(); arg is an SQLHDBC. */
+bool trouble_quiet(void *dbc);
+
+#endif
