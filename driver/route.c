@@ -160,6 +160,14 @@ static bool busy(const struct route_request *request,
            able(request, fleet, i);
 }
 
+/* Could a link be opened there as soon as any link of the fleet is idle? */
+static bool capped(const struct route_request *request,
+                   const struct route_fleet *fleet, uint32_t i)
+{
+    return fleet->total_full && fleet->stock[i].room > 0 &&
+           !tried_full(request, i) && able(request, fleet, i);
+}
+
 static bool untried(const struct route_request *request,
                     const struct route_fleet *fleet, uint32_t i)
 {
@@ -455,6 +463,9 @@ static struct verdict last_steps(const struct route_request *request,
     }
     if (request->ordered >= 0) {
         return verdict_of(ROUTE_WAIT, request->ordered, ROUTE_ORDERED);
+    }
+    if (among(request, fleet, capped) >= 0) {
+        return verdict_of(ROUTE_WAIT, -1, ROUTE_ALL_BUSY);
     }
     i = takes ? among(request, fleet, left_idle) : -1;
     if (i >= 0) {
