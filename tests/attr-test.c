@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver/affinity_odbc.h"
+#include "affinity_odbc.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

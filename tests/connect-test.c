@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/affinity_odbc.h"
-
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- SQLConnect, and strings that come back ------------------------------ */
