@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity_odbc.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- SQLConnect, and strings that come back ------------------------------ */
