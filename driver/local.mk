@@ -38,6 +38,7 @@ EXTRA_DIST += \
 	driver/pool.h \
 	driver/pool_exit.h \
 	driver/route.h \
+	driver/route_able.h \
 	driver/route_bound.h \
 	driver/route_datetime.h \
 	driver/route_key.h \
@@ -105,6 +106,7 @@ driver_libcore_la_SOURCES = \
 	driver/place.c \
 	driver/place_say.c \
 	driver/route.c \
+	driver/route_able.c \
 	driver/route_bound.c \
 	driver/route_datetime.c \
 	driver/route_key.c \

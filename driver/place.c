@@ -31,7 +31,7 @@ static struct pool *pool_at(const struct unit *unit, int i)
     return &unit->order->login->pools[i];
 }
 
-/* ---- what a unit has tried ------------------------------------------------ */
+/* ---- what a unit has tried ------------------------------------------- */
 
 static bool remember(struct unit *unit)
 {
@@ -76,7 +76,7 @@ static void await(struct unit *unit, int i, uint64_t now, bool validating)
     unit->validating = validating;
 }
 
-/* ---- asking -------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------- */
 
 /* Has helpers ask for what this key (NULL: the rest of the topology) needs.
    Returns how many instances that is. */
@@ -144,7 +144,50 @@ static struct route_request request_of(const struct unit *unit, uint64_t now)
     };
 }
 
-/* ---- doing what the verdict says ------------------------------------------ */
+/* ---- until when ------------------------------------------------------- */
+
+static uint64_t order_limit(const struct unit *unit)
+{
+    const struct config_fleet *config = &unit->order->login->fleet->config;
+    uint32_t ms = unit->validating ? config->check_timeout
+                                   : config->connect_timeout;
+
+    return unit->ordered_at + ms * NS_PER_MS;
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When the unit must be looked at again at the latest. */
+static uint64_t next_look(const struct unit *unit, uint64_t now)
+{
+    uint64_t until = earliest(unit->hard, unit->ask_again);
+
+    if (unit->ordered >= 0) {
+        until = earliest(until, unit->patient_until);
+        until = earliest(until, order_limit(unit));
+    } else {
+        until = earliest(until, unit->wait_until);
+    }
+    if (unit->learning) {
+        until = earliest(until,
+                         topology_wake(unit->order->login->fleet, now));
+    }
+    return until;
+}
+
+/* A sleeping unit that must be looked at earlier than it thought when it fell
+   asleep, since somebody else has decided it anew, is woken to see that. */
+static void mind_the_time(struct unit *unit, uint64_t now)
+{
+    if (!unit->done && next_look(unit, now) < unit->sleeps_until) {
+        cond_signal(&unit->wake);
+    }
+}
+
+/* ---- doing what the verdict says ------------------------------------- */
 
 static void finish(struct unit *unit, struct link *link)
 {
@@ -242,6 +285,7 @@ static void decide(struct unit *unit, bool impatient)
             break;
         }
     }
+    mind_the_time(unit, now);
 }
 
 void place_serve_locked(struct login *login)
@@ -263,7 +307,7 @@ uint32_t place_waiting_locked(const struct login *login)
     return count;
 }
 
-/* ---- what helpers report --------------------------------------------------- */
+/* ---- what helpers report --------------------------------------------- */
 
 /* Would the decision, as things stand now, still allow this instance? */
 static bool acceptable(struct unit *unit, uint32_t i)
@@ -354,39 +398,7 @@ __attribute__((constructor)) static void hang_events(void)
     pool_set_events(&events);
 }
 
-/* ---- waiting ---------------------------------------------------------------- */
-
-static uint64_t order_limit(const struct unit *unit)
-{
-    const struct config_fleet *config = &unit->order->login->fleet->config;
-    uint32_t ms = unit->validating ? config->check_timeout
-                                   : config->connect_timeout;
-
-    return unit->ordered_at + ms * NS_PER_MS;
-}
-
-static uint64_t earliest(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* When the unit must be looked at again at the latest. */
-static uint64_t next_look(const struct unit *unit, uint64_t now)
-{
-    uint64_t until = earliest(unit->hard, unit->ask_again);
-
-    if (unit->ordered >= 0) {
-        until = earliest(until, unit->patient_until);
-        until = earliest(until, order_limit(unit));
-    } else {
-        until = earliest(until, unit->wait_until);
-    }
-    if (unit->learning) {
-        until = earliest(until,
-                         topology_wake(unit->order->login->fleet, now));
-    }
-    return until;
-}
+/* ---- waiting --------------------------------------------------------- */
 
 /* What a helper does for the unit may take too long.  True: look for
    something else, if there is anything. */
@@ -415,9 +427,11 @@ static void wait_for_event(struct unit *unit)
 {
     struct login *login = unit->order->login;
     uint64_t now = clock_ns();
-    bool timely = cond_wait(&unit->wake, &login->lock,
-                            next_look(unit, now));
+    bool timely;
 
+    unit->sleeps_until = next_look(unit, now);
+    timely = cond_wait(&unit->wake, &login->lock, unit->sleeps_until);
+    unit->sleeps_until = 0;
     now = clock_ns();
     if (unit->done || timely) {
         decide(unit, false);

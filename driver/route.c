@@ -24,220 +24,11 @@
 #include "autoconf.h"
 
 #include "route.h"
+#include "route_able.h"
 
 #include <stddef.h>
 
 #define NS_PER_MS UINT64_C(1000000)
-
-static bool load_flag(const _Atomic bool *flag)
-{
-    return atomic_load_explicit(flag, memory_order_relaxed);
-}
-
-static uint8_t load8(const _Atomic uint8_t *field)
-{
-    return atomic_load_explicit(field, memory_order_relaxed);
-}
-
-static bool owns(const struct route_request *request,
-                 const struct route_fleet *fleet, uint32_t i)
-{
-    uint32_t group = atomic_load_explicit(&fleet->members[i].group,
-                                          memory_order_relaxed);
-
-    if (request->key == ROUTE_IS_OWNED) {
-        for (uint32_t k = 0; k < request->owner_count; k++) {
-            if (request->owners[k] == group) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* What no waiting changes: role, map file, draining. */
-static enum route_refusal incapable(const struct route_request *request,
-                                    const struct route_fleet *fleet,
-                                    uint32_t i)
-{
-    const struct route_member *m = &fleet->members[i];
-
-    if (m->disabled) {
-        return ROUTE_REFUSED_DISABLED;
-    }
-    if (load8(&m->health) == ROUTE_DRAINING) {
-        return ROUTE_REFUSED_DRAINING;
-    }
-    if (load8(&m->role) == ROUTE_STANDBY) {
-        return request->write ? ROUTE_REFUSED_STANDBY : ROUTE_REFUSED_NO_READS;
-    }
-    if (m->read_only && request->write) {
-        return ROUTE_REFUSED_READ_ONLY;
-    }
-    return ROUTE_REFUSED_NONE;
-}
-
-static bool down(const struct route_request *request,
-                 const struct route_member *m)
-{
-    return load8(&m->health) == ROUTE_DOWN &&
-           atomic_load_explicit(&m->retry_at, memory_order_relaxed) >
-               request->now;
-}
-
-static bool tried(const struct route_request *request, uint32_t i)
-{
-    return request->tried && request->tried[i] == ROUTE_TRIED_FAILED;
-}
-
-static bool tried_full(const struct route_request *request, uint32_t i)
-{
-    return request->tried && request->tried[i] == ROUTE_TRIED_FULL;
-}
-
-/* Can serve it and is not known to be out of order. */
-static bool able(const struct route_request *request,
-                 const struct route_fleet *fleet, uint32_t i)
-{
-    const struct route_member *m = &fleet->members[i];
-
-    if (incapable(request, fleet, i) || tried(request, i) ||
-        down(request, m)) {
-        return false;
-    }
-    return !load_flag(&m->slow) || request->mode == ROUTE_STRICT;
-}
-
-static bool idle(const struct route_request *request,
-                 const struct route_fleet *fleet, uint32_t i)
-{
-    return fleet->stock[i].idle > 0 && able(request, fleet, i);
-}
-
-static bool soon(const struct route_request *request,
-                 const struct route_fleet *fleet, uint32_t i)
-{
-    const struct route_stock *s = &fleet->stock[i];
-
-    return request->queueing && s->reset > 0 &&
-           request->now - s->reset_since < ROUTE_SOON_MS * NS_PER_MS &&
-           request->now - request->begin < ROUTE_SOON_MS * NS_PER_MS &&
-           able(request, fleet, i);
-}
-
-/* May a link be opened there?  One attempt at a time where it was down. */
-static bool openable(const struct route_request *request,
-                     const struct route_fleet *fleet, uint32_t i)
-{
-    const struct route_stock *s = &fleet->stock[i];
-
-    if (load8(&fleet->members[i].health) == ROUTE_DOWN && s->opening > 0) {
-        return false;
-    }
-    return s->room > 0 && !fleet->total_full && !tried_full(request, i) &&
-           able(request, fleet, i);
-}
-
-/* At PoolMaxTotal: an idle link elsewhere, which this unit may not use or it
-   would have it by now, is closed for one here (rules §3.2). */
-static bool swappable(const struct route_request *request,
-                      const struct route_fleet *fleet, uint32_t i)
-{
-    const struct route_stock *s = &fleet->stock[i];
-
-    return fleet->total_full && s->room > 0 && s->opening == 0 &&
-           fleet->total_idle > s->idle && !tried_full(request, i) &&
-           able(request, fleet, i);
-}
-
-/* Will a link come free there, if one waits? */
-static bool busy(const struct route_request *request,
-                 const struct route_fleet *fleet, uint32_t i)
-{
-    const struct route_stock *s = &fleet->stock[i];
-
-    return s->held + s->reset + s->idle + s->opening > 0 &&
-           able(request, fleet, i);
-}
-
-/* Could a link be opened there as soon as any link of the fleet is idle? */
-static bool capped(const struct route_request *request,
-                   const struct route_fleet *fleet, uint32_t i)
-{
-    return fleet->total_full && fleet->stock[i].room > 0 &&
-           !tried_full(request, i) && able(request, fleet, i);
-}
-
-static bool untried(const struct route_request *request,
-                    const struct route_fleet *fleet, uint32_t i)
-{
-    return !incapable(request, fleet, i) && !tried(request, i);
-}
-
-/* The last resorts: down, or slow, and not tried for this unit yet. */
-static bool triable(const struct route_request *request,
-                    const struct route_fleet *fleet, uint32_t i)
-{
-    const struct route_stock *s = &fleet->stock[i];
-
-    return s->room > 0 && s->opening == 0 &&
-           (!fleet->total_full || fleet->total_idle > s->idle) &&
-           !tried_full(request, i) && untried(request, fleet, i);
-}
-
-static bool left_idle(const struct route_request *request,
-                      const struct route_fleet *fleet, uint32_t i)
-{
-    return fleet->stock[i].idle > 0 && untried(request, fleet, i);
-}
-
-static bool attempted(const struct route_request *request,
-                      const struct route_fleet *fleet, uint32_t i)
-{
-    return fleet->stock[i].opening > 0 && untried(request, fleet, i);
-}
-
-static bool other_able(const struct route_request *request,
-                       const struct route_fleet *fleet, uint32_t i)
-{
-    return !owns(request, fleet, i) && able(request, fleet, i);
-}
-
-static bool other_idle(const struct route_request *request,
-                       const struct route_fleet *fleet, uint32_t i)
-{
-    return !owns(request, fleet, i) && idle(request, fleet, i);
-}
-
-static bool other_openable(const struct route_request *request,
-                           const struct route_fleet *fleet, uint32_t i)
-{
-    return !owns(request, fleet, i) && openable(request, fleet, i);
-}
-
-static bool own_idle(const struct route_request *request,
-                     const struct route_fleet *fleet, uint32_t i)
-{
-    return owns(request, fleet, i) && idle(request, fleet, i);
-}
-
-static bool own_soon(const struct route_request *request,
-                     const struct route_fleet *fleet, uint32_t i)
-{
-    return owns(request, fleet, i) && soon(request, fleet, i);
-}
-
-static bool own_openable(const struct route_request *request,
-                         const struct route_fleet *fleet, uint32_t i)
-{
-    return owns(request, fleet, i) && openable(request, fleet, i);
-}
-
-static bool own_swappable(const struct route_request *request,
-                          const struct route_fleet *fleet, uint32_t i)
-{
-    return owns(request, fleet, i) && swappable(request, fleet, i);
-}
 
 static int balance(const struct route_request *request,
                    const struct route_fleet *fleet, route_may *may)
@@ -263,7 +54,10 @@ static struct verdict verdict_of(enum route_action action, int instance,
                                  enum route_reason reason)
 {
     return (struct verdict){
-        .action = action, .reason = reason, .instance = instance, .also = -1,
+        .action = action,
+        .reason = reason,
+        .instance = instance,
+        .also = -1,
     };
 }
 
@@ -282,16 +76,15 @@ static struct verdict soon_verdict(const struct route_request *request,
 /* ---- the steps: true = *v is the verdict -------------------------------- */
 
 static bool step_owner_idle(const struct route_request *request,
-                            const struct route_fleet *fleet,
-                            struct verdict *v)
+                            const struct route_fleet *fleet, struct verdict *v)
 {
-    int i = first_owner(request, fleet, own_idle);
+    int i = first_owner(request, fleet, route_is_own_idle);
 
     if (i >= 0) {
         *v = verdict_of(ROUTE_TAKE, i, ROUTE_OWNER_IDLE);
         return true;
     }
-    i = first_owner(request, fleet, own_soon);
+    i = first_owner(request, fleet, route_is_own_soon);
     if (i >= 0) {
         *v = soon_verdict(request, fleet, i);
         return true;
@@ -305,7 +98,7 @@ static bool step_ordered(const struct route_request *request,
                          const struct route_fleet *fleet, struct verdict *v)
 {
     if (request->ordered >= 0 &&
-        able(request, fleet, (uint32_t)request->ordered)) {
+        route_is_able(request, fleet, (uint32_t)request->ordered)) {
         *v = verdict_of(ROUTE_WAIT, request->ordered, ROUTE_ORDERED);
         return true;
     }
@@ -313,10 +106,9 @@ static bool step_ordered(const struct route_request *request,
 }
 
 static bool step_owner_open(const struct route_request *request,
-                            const struct route_fleet *fleet,
-                            struct verdict *v)
+                            const struct route_fleet *fleet, struct verdict *v)
 {
-    int i = first_owner(request, fleet, own_openable);
+    int i = first_owner(request, fleet, route_is_own_openable);
 
     if (i >= 0) {
         *v = verdict_of(ROUTE_OPEN, i, ROUTE_OWNER_OPEN);
@@ -327,19 +119,18 @@ static bool step_owner_open(const struct route_request *request,
 /* Idle links off the owner; the owner gets one link opened behind it, so that
    a sequential program does not stay elsewhere for ever (rules §2.1). */
 static bool step_others_idle(const struct route_request *request,
-                             const struct route_fleet *fleet,
-                             struct verdict *v)
+                             const struct route_fleet *fleet, struct verdict *v)
 {
     bool owned = request->key == ROUTE_IS_OWNED;
     bool keyed = request->key != ROUTE_IS_UNKEYED;
-    int choice = balance(request, fleet, other_able);
+    int choice = balance(request, fleet, route_is_other_able);
     int i = choice;
     enum route_reason reason = owned   ? ROUTE_OTHER_BALANCED
                                : keyed ? ROUTE_UNKNOWN_IDLE
                                        : ROUTE_BALANCED_IDLE;
 
     if (i < 0 || fleet->stock[i].idle == 0) {
-        i = balance(request, fleet, other_idle);
+        i = balance(request, fleet, route_is_other_idle);
         reason = owned   ? ROUTE_OTHER_IDLE
                  : keyed ? ROUTE_UNKNOWN_ANY
                          : ROUTE_BALANCED_ANY;
@@ -348,9 +139,9 @@ static bool step_others_idle(const struct route_request *request,
         return false;
     }
     *v = verdict_of(ROUTE_TAKE, i, reason);
-    v->also = owned ? first_owner(request, fleet, own_openable)
-                    : (i != choice && openable(request, fleet,
-                                               (uint32_t)choice)
+    v->also = owned ? first_owner(request, fleet, route_is_own_openable)
+                    : (i != choice && route_is_openable(request, fleet,
+                                                        (uint32_t)choice)
                            ? choice
                            : -1);
     return true;
@@ -371,10 +162,9 @@ static enum route_reason open_reason(const struct route_request *request)
 }
 
 static bool step_others_open(const struct route_request *request,
-                             const struct route_fleet *fleet,
-                             struct verdict *v)
+                             const struct route_fleet *fleet, struct verdict *v)
 {
-    int i = balance(request, fleet, other_openable);
+    int i = balance(request, fleet, route_is_other_openable);
 
     if (i >= 0) {
         *v = verdict_of(ROUTE_OPEN, i, open_reason(request));
@@ -392,7 +182,7 @@ static int among(const struct route_request *request,
         return balance(request, fleet, may);
     }
     for (uint32_t i = 0; i < fleet->count && best < 0; i++) {
-        if (owns(request, fleet, i) && may(request, fleet, i)) {
+        if (route_owns(request, fleet, i) && may(request, fleet, i)) {
             best = (int)i;
         }
     }
@@ -402,13 +192,13 @@ static int among(const struct route_request *request,
 static bool step_swap(const struct route_request *request,
                       const struct route_fleet *fleet, struct verdict *v)
 {
-    int i = first_owner(request, fleet, own_swappable);
+    int i = first_owner(request, fleet, route_is_own_swappable);
 
     if (i >= 0) {
         *v = verdict_of(ROUTE_OPEN, i, ROUTE_OWNER_OPEN);
         return true;
     }
-    i = among(request, fleet, swappable);
+    i = among(request, fleet, route_is_swappable);
     if (i >= 0) {
         *v = verdict_of(ROUTE_OPEN, i, open_reason(request));
     }
@@ -420,17 +210,17 @@ static bool step_swap(const struct route_request *request,
 static uint64_t next_retry(const struct route_request *request,
                            const struct route_fleet *fleet)
 {
-    bool owner = request->mode == ROUTE_STRICT &&
-                 request->key == ROUTE_IS_OWNED;
+    bool owner =
+        request->mode == ROUTE_STRICT && request->key == ROUTE_IS_OWNED;
     uint64_t next = 0;
 
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct route_member *m = &fleet->members[i];
-        uint64_t at = atomic_load_explicit(&m->retry_at,
-                                           memory_order_relaxed);
-        if (down(request, m) &&
-            (triable(request, fleet, i) || left_idle(request, fleet, i)) &&
-            (!owner || owns(request, fleet, i)) && (!next || at < next)) {
+        uint64_t at = atomic_load_explicit(&m->retry_at, memory_order_relaxed);
+        if (route_is_down(request, m) &&
+            (route_is_triable(request, fleet, i) ||
+             route_is_left_idle(request, fleet, i)) &&
+            (!owner || route_owns(request, fleet, i)) && (!next || at < next)) {
             next = at;
         }
     }
@@ -444,17 +234,17 @@ static uint64_t next_retry(const struct route_request *request,
 static struct verdict last_steps(const struct route_request *request,
                                  const struct route_fleet *fleet)
 {
-    bool owner = request->mode == ROUTE_STRICT &&
-                 request->key == ROUTE_IS_OWNED;
-    bool takes = request->mode != ROUTE_STRICT ||
-                 request->key != ROUTE_IS_UNKNOWN;
+    bool owner =
+        request->mode == ROUTE_STRICT && request->key == ROUTE_IS_OWNED;
+    bool takes =
+        request->mode != ROUTE_STRICT || request->key != ROUTE_IS_UNKNOWN;
     struct verdict v;
     int i;
 
     if (step_swap(request, fleet, &v)) {
         return v;
     }
-    i = among(request, fleet, busy);
+    i = among(request, fleet, route_is_busy);
     if (i >= 0) {
         v = verdict_of(ROUTE_WAIT, owner ? i : -1,
                        owner ? ROUTE_OWNER_FULL : ROUTE_ALL_BUSY);
@@ -464,25 +254,24 @@ static struct verdict last_steps(const struct route_request *request,
     if (request->ordered >= 0) {
         return verdict_of(ROUTE_WAIT, request->ordered, ROUTE_ORDERED);
     }
-    if (among(request, fleet, capped) >= 0) {
+    if (among(request, fleet, route_is_capped) >= 0) {
         return verdict_of(ROUTE_WAIT, -1, ROUTE_ALL_BUSY);
     }
-    i = takes ? among(request, fleet, left_idle) : -1;
+    i = takes ? among(request, fleet, route_is_left_idle) : -1;
     if (i >= 0) {
         return verdict_of(ROUTE_TAKE, i,
                           owner ? ROUTE_OWNER_TRIAL : ROUTE_TRIAL);
     }
-    i = among(request, fleet, triable);
+    i = among(request, fleet, route_is_triable);
     if (i >= 0) {
         return verdict_of(ROUTE_OPEN, i,
                           owner ? ROUTE_OWNER_TRIAL : ROUTE_TRIAL);
     }
-    i = among(request, fleet, attempted);
+    i = among(request, fleet, route_is_attempted);
     if (i >= 0) {
         return verdict_of(ROUTE_WAIT, i, ROUTE_ORDERED);
     }
-    return verdict_of(ROUTE_FAIL, -1,
-                      owner ? ROUTE_OWNER_DOWN : ROUTE_NOTHING);
+    return verdict_of(ROUTE_FAIL, -1, owner ? ROUTE_OWNER_DOWN : ROUTE_NOTHING);
 }
 
 /* ---- the modes ----------------------------------------------------------- */
@@ -549,7 +338,7 @@ static struct verdict choose_unlearnt(const struct route_request *request,
     if (step_ordered(request, fleet, &v)) {
         return v;
     }
-    i = balance(request, fleet, openable);
+    i = balance(request, fleet, route_is_openable);
     if (i >= 0) {
         return verdict_of(ROUTE_OPEN, i, open_reason(request));
     }
@@ -563,9 +352,9 @@ struct verdict route_choose(const struct route_request *request,
 
     switch (request->key) {
     case ROUTE_IS_OWNED:
-        return strict                            ? choose_strict(request, fleet)
-               : prefers_owner(request)        ? choose_prefer(request, fleet)
-                                                 : choose_hint(request, fleet);
+        return strict                   ? choose_strict(request, fleet)
+               : prefers_owner(request) ? choose_prefer(request, fleet)
+                                        : choose_hint(request, fleet);
     case ROUTE_IS_UNKNOWN:
         if (request->learning) {
             return verdict_of(ROUTE_WAIT, -1, ROUTE_LEARNING);
@@ -587,34 +376,6 @@ struct verdict route_choose(const struct route_request *request,
     return choose_hint(request, fleet);
 }
 
-enum route_refusal route_refuse(const struct route_request *request,
-                                const struct route_fleet *fleet, uint32_t i)
-{
-    const struct route_member *m = &fleet->members[i];
-    const struct route_stock *s = &fleet->stock[i];
-    enum route_refusal refusal = incapable(request, fleet, i);
-
-    if (refusal) {
-        return refusal;
-    }
-    if (request->mode == ROUTE_STRICT &&
-        request->key != ROUTE_IS_UNKEYED &&
-        request->key != ROUTE_IS_UNKNOWN && !owns(request, fleet, i)) {
-        return ROUTE_REFUSED_NOT_OWNER;
-    }
-    if (tried(request, i)) {
-        return ROUTE_REFUSED_TRIED;
-    }
-    if (load8(&m->health) == ROUTE_DOWN) {
-        return ROUTE_REFUSED_DOWN;
-    }
-    if (load_flag(&m->slow)) {
-        return ROUTE_REFUSED_SLOW;
-    }
-    return s->idle == 0 && s->room == 0 ? ROUTE_REFUSED_FULL
-                                        : ROUTE_REFUSED_NONE;
-}
-
 const char *route_reason_text(enum route_reason reason)
 {
     static const char *const texts[] = {
@@ -622,13 +383,4 @@ const char *route_reason_text(enum route_reason reason)
 #include "route_reason.def"
     };
     return (unsigned)reason < ROUTE_REASONS ? texts[reason] : "unknown";
-}
-
-const char *route_refusal_text(enum route_refusal refusal)
-{
-    static const char *const texts[] = {
-#define ROUTE_REFUSAL(name, text) text,
-#include "route_refusal.def"
-    };
-    return (unsigned)refusal < ROUTE_REFUSALS ? texts[refusal] : "unknown";
 }

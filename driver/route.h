@@ -55,7 +55,7 @@ struct route_fleet {
 /* What is known of the unit's key. */
 enum route_ownership {
     ROUTE_IS_UNKEYED,       /* it has none */
-    ROUTE_IS_OWNED,      /* owners[0..owner_count): one, or several of a prefix */
+    ROUTE_IS_OWNED,      /* by owners[]: one, or several of a prefix */
     ROUTE_IS_UNKNOWN,    /* not learnt, and the topology is incomplete */
     ROUTE_IS_MOVING,     /* two groups or none claim it */
     ROUTE_IS_UNRESOLVED, /* its owner is no instance of ours */
@@ -64,7 +64,7 @@ enum route_ownership {
 
 enum route_tried {
     ROUTE_NOT_TRIED,
-    ROUTE_TRIED_FULL,  /* takes no further connection: no opening, waiting may */
+    ROUTE_TRIED_FULL,  /* takes no further link: waiting is possible */
     ROUTE_TRIED_FAILED /* failed for this unit: not again */
 };
 

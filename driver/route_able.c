@@ -1,0 +1,257 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * May this instance serve, now or later, and why not?  By role and map file,
+ * by health, by what the unit has tried, by the links that are there.  The
+ * refusals that users read come from the same questions (route_refuse()).
+ *
+ * An instance that was down is passed over until its time to retry; one that
+ * does not answer (slow) by whoever can go elsewhere.
+ */
+#include "autoconf.h"
+
+#include "route_able.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+
+static bool load_flag(const _Atomic bool *flag)
+{
+    return atomic_load_explicit(flag, memory_order_relaxed);
+}
+
+static uint8_t load8(const _Atomic uint8_t *field)
+{
+    return atomic_load_explicit(field, memory_order_relaxed);
+}
+
+bool route_owns(const struct route_request *request,
+                const struct route_fleet *fleet, uint32_t i)
+{
+    uint32_t group =
+        atomic_load_explicit(&fleet->members[i].group, memory_order_relaxed);
+
+    if (request->key == ROUTE_IS_OWNED) {
+        for (uint32_t k = 0; k < request->owner_count; k++) {
+            if (request->owners[k] == group) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* What no waiting changes: role, map file, draining. */
+static enum route_refusal incapable(const struct route_request *request,
+                                    const struct route_fleet *fleet, uint32_t i)
+{
+    const struct route_member *m = &fleet->members[i];
+
+    if (m->disabled) {
+        return ROUTE_REFUSED_DISABLED;
+    }
+    if (load8(&m->health) == ROUTE_DRAINING) {
+        return ROUTE_REFUSED_DRAINING;
+    }
+    if (load8(&m->role) == ROUTE_STANDBY) {
+        return request->write ? ROUTE_REFUSED_STANDBY : ROUTE_REFUSED_NO_READS;
+    }
+    if (m->read_only && request->write) {
+        return ROUTE_REFUSED_READ_ONLY;
+    }
+    return ROUTE_REFUSED_NONE;
+}
+
+bool route_is_down(const struct route_request *request,
+                   const struct route_member *m)
+{
+    return load8(&m->health) == ROUTE_DOWN &&
+           atomic_load_explicit(&m->retry_at, memory_order_relaxed) >
+               request->now;
+}
+
+static bool tried(const struct route_request *request, uint32_t i)
+{
+    return request->tried && request->tried[i] == ROUTE_TRIED_FAILED;
+}
+
+static bool tried_full(const struct route_request *request, uint32_t i)
+{
+    return request->tried && request->tried[i] == ROUTE_TRIED_FULL;
+}
+
+bool route_is_able(const struct route_request *request,
+                   const struct route_fleet *fleet, uint32_t i)
+{
+    const struct route_member *m = &fleet->members[i];
+
+    if (incapable(request, fleet, i) || tried(request, i) ||
+        route_is_down(request, m)) {
+        return false;
+    }
+    return !load_flag(&m->slow) || request->mode == ROUTE_STRICT;
+}
+
+static bool idle(const struct route_request *request,
+                 const struct route_fleet *fleet, uint32_t i)
+{
+    return fleet->stock[i].idle > 0 && route_is_able(request, fleet, i);
+}
+
+static bool soon(const struct route_request *request,
+                 const struct route_fleet *fleet, uint32_t i)
+{
+    const struct route_stock *s = &fleet->stock[i];
+
+    return request->queueing && s->reset > 0 &&
+           request->now - s->reset_since < ROUTE_SOON_MS * NS_PER_MS &&
+           request->now - request->begin < ROUTE_SOON_MS * NS_PER_MS &&
+           route_is_able(request, fleet, i);
+}
+
+bool route_is_openable(const struct route_request *request,
+                       const struct route_fleet *fleet, uint32_t i)
+{
+    const struct route_stock *s = &fleet->stock[i];
+
+    if (load8(&fleet->members[i].health) == ROUTE_DOWN && s->opening > 0) {
+        return false;
+    }
+    return s->room > 0 && !fleet->total_full && !tried_full(request, i) &&
+           route_is_able(request, fleet, i);
+}
+
+bool route_is_swappable(const struct route_request *request,
+                        const struct route_fleet *fleet, uint32_t i)
+{
+    const struct route_stock *s = &fleet->stock[i];
+
+    return fleet->total_full && s->room > 0 && s->opening == 0 &&
+           fleet->total_idle > s->idle && !tried_full(request, i) &&
+           route_is_able(request, fleet, i);
+}
+
+bool route_is_busy(const struct route_request *request,
+                   const struct route_fleet *fleet, uint32_t i)
+{
+    const struct route_stock *s = &fleet->stock[i];
+
+    return s->held + s->reset + s->idle + s->opening > 0 &&
+           route_is_able(request, fleet, i);
+}
+
+bool route_is_capped(const struct route_request *request,
+                     const struct route_fleet *fleet, uint32_t i)
+{
+    return fleet->total_full && fleet->stock[i].room > 0 &&
+           !tried_full(request, i) && route_is_able(request, fleet, i);
+}
+
+static bool untried(const struct route_request *request,
+                    const struct route_fleet *fleet, uint32_t i)
+{
+    return !incapable(request, fleet, i) && !tried(request, i);
+}
+
+bool route_is_triable(const struct route_request *request,
+                      const struct route_fleet *fleet, uint32_t i)
+{
+    const struct route_stock *s = &fleet->stock[i];
+
+    return s->room > 0 && s->opening == 0 &&
+           (!fleet->total_full || fleet->total_idle > s->idle) &&
+           !tried_full(request, i) && untried(request, fleet, i);
+}
+
+bool route_is_left_idle(const struct route_request *request,
+                        const struct route_fleet *fleet, uint32_t i)
+{
+    return fleet->stock[i].idle > 0 && untried(request, fleet, i);
+}
+
+bool route_is_attempted(const struct route_request *request,
+                        const struct route_fleet *fleet, uint32_t i)
+{
+    return fleet->stock[i].opening > 0 && untried(request, fleet, i);
+}
+
+bool route_is_other_able(const struct route_request *request,
+                         const struct route_fleet *fleet, uint32_t i)
+{
+    return !route_owns(request, fleet, i) && route_is_able(request, fleet, i);
+}
+
+bool route_is_other_idle(const struct route_request *request,
+                         const struct route_fleet *fleet, uint32_t i)
+{
+    return !route_owns(request, fleet, i) && idle(request, fleet, i);
+}
+
+bool route_is_other_openable(const struct route_request *request,
+                             const struct route_fleet *fleet, uint32_t i)
+{
+    return !route_owns(request, fleet, i) &&
+           route_is_openable(request, fleet, i);
+}
+
+bool route_is_own_idle(const struct route_request *request,
+                       const struct route_fleet *fleet, uint32_t i)
+{
+    return route_owns(request, fleet, i) && idle(request, fleet, i);
+}
+
+bool route_is_own_soon(const struct route_request *request,
+                       const struct route_fleet *fleet, uint32_t i)
+{
+    return route_owns(request, fleet, i) && soon(request, fleet, i);
+}
+
+bool route_is_own_openable(const struct route_request *request,
+                           const struct route_fleet *fleet, uint32_t i)
+{
+    return route_owns(request, fleet, i) &&
+           route_is_openable(request, fleet, i);
+}
+
+bool route_is_own_swappable(const struct route_request *request,
+                            const struct route_fleet *fleet, uint32_t i)
+{
+    return route_owns(request, fleet, i) &&
+           route_is_swappable(request, fleet, i);
+}
+
+enum route_refusal route_refuse(const struct route_request *request,
+                                const struct route_fleet *fleet, uint32_t i)
+{
+    const struct route_member *m = &fleet->members[i];
+    const struct route_stock *s = &fleet->stock[i];
+    enum route_refusal refusal = incapable(request, fleet, i);
+
+    if (refusal) {
+        return refusal;
+    }
+    if (request->mode == ROUTE_STRICT && request->key != ROUTE_IS_UNKEYED &&
+        request->key != ROUTE_IS_UNKNOWN && !route_owns(request, fleet, i)) {
+        return ROUTE_REFUSED_NOT_OWNER;
+    }
+    if (tried(request, i)) {
+        return ROUTE_REFUSED_TRIED;
+    }
+    if (load8(&m->health) == ROUTE_DOWN) {
+        return ROUTE_REFUSED_DOWN;
+    }
+    if (load_flag(&m->slow)) {
+        return ROUTE_REFUSED_SLOW;
+    }
+    return s->idle == 0 && s->room == 0 ? ROUTE_REFUSED_FULL
+                                        : ROUTE_REFUSED_NONE;
+}
+
+const char *route_refusal_text(enum route_refusal refusal)
+{
+    static const char *const texts[] = {
+#define ROUTE_REFUSAL(name, text) text,
+#include "route_refusal.def"
+    };
+    return (unsigned)refusal < ROUTE_REFUSALS ? texts[refusal] : "unknown";
+}
