@@ -75,7 +75,7 @@ static struct figures figures(SQLHDBC dbc, bool mine)
 {
     struct figures f = {0};
     char owner[8];
-    long idle, held, learning, opening, reset, opened, waiting;
+    SQLINTEGER idle, held, learning, opening, reset, opened, waiting;
     SQLHSTMT stmt;
     SQLLEN length;
 
@@ -95,12 +95,12 @@ static struct figures figures(SQLHDBC dbc, bool mine)
             break;
         }
         if (mine || strcmp(owner, "yes") != 0) {
-            f.idle += (int)idle;
-            f.held += (int)held;
-            f.reset += (int)reset;
-            f.opening += (int)(opening + learning);
-            f.opened += (int)opened;
-            f.waiting += (int)waiting;
+            f.idle += idle;
+            f.held += held;
+            f.reset += reset;
+            f.opening += opening + learning;
+            f.opened += opened;
+            f.waiting += waiting;
         }
     }
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);

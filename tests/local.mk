@@ -73,6 +73,7 @@ integration_programs = \
 	tests/fault-test \
 	tests/leak-test \
 	tests/limits-test \
+	tests/warm-test \
 	$(NULL)
 integration_scripts = \
 	tests/build-test.sh \
@@ -141,6 +142,8 @@ tests_surface_test_SOURCES = \
 odbc_tap = tests/odbc_tap.c tests/odbc_tap.h
 # What tests of connecting share.
 odbc_try = $(odbc_tap) tests/odbc_try.c tests/odbc_try.h
+tests_warm_test_SOURCES = tests/warm-test.c $(odbc_try)
+tests_warm_test_LDADD = $(integration_ldadd)
 tests_limits_test_SOURCES = tests/limits-test.c $(odbc_try)
 tests_limits_test_LDADD = $(integration_ldadd)
 tests_connect_test_SOURCES = tests/connect-test.c $(odbc_try)
