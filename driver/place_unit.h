@@ -31,7 +31,8 @@ struct unit {
     int refused_at; /* the instance that refused the login */
 
     uint64_t begin, wait_until, hard; /* ns; PoolWait's and the whole's end */
-    uint64_t ask_again; /* the verdict's wish; UINT64_MAX = none */
+    uint64_t ask_again;    /* the verdict's wish; UINT64_MAX = none */
+    uint64_t sleeps_until; /* 0 = it is awake */
     struct unit *prev, *next;
 };
 

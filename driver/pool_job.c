@@ -289,6 +289,7 @@ static void run_open_and_learn(struct job *job)
     if (open_job(link)) {
         mutex_lock(&login->lock);
         pool_set_state_locked(link, LINK_LEARNING);
+        login->serve(login); /* another may be opened there now */
         mutex_unlock(&login->lock);
         learn_job(link);
     } else {

@@ -71,6 +71,7 @@ integration_programs = \
 	tests/cancel-test \
 	tests/connect-test \
 	tests/fault-test \
+	tests/fork-test \
 	tests/leak-test \
 	tests/limits-test \
 	tests/warm-test \
@@ -156,6 +157,8 @@ tests_cancel_test_LDADD = $(integration_ldadd)
 trouble = tests/trouble.c tests/trouble.h $(odbc_tap)
 tests_fault_test_SOURCES = tests/fault-test.c $(trouble)
 tests_fault_test_LDADD = $(integration_ldadd)
+tests_fork_test_SOURCES = tests/fork-test.c $(trouble)
+tests_fork_test_LDADD = $(integration_ldadd)
 tests_leak_test_SOURCES = tests/leak-test.c $(odbc_tap)
 tests_leak_test_LDADD = $(integration_ldadd)
 tests_unit_inner_CPPFLAGS = $(driver_libcore_la_CPPFLAGS)
@@ -191,5 +194,5 @@ tests_unit_place_SOURCES = \
 tests_unit_place_LDFLAGS = \
 	$(AM_LDFLAGS) \
 	-Wl,--wrap=clock_ns,--wrap=cond_wait \
-	-Wl,--wrap=cond_signal,--wrap=cond_broadcast \
+	-Wl,--wrap=cond_signal,--wrap=cond_broadcast,--wrap=route_choose \
 	$(NULL)

@@ -716,6 +716,21 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)((x ^ (x >> 31)) % below);
 }
 
+/* Its seed is an address, which differs each time. */
+struct verdict __real_route_choose(const struct route_request *request,
+                                   const struct route_fleet *seen);
+struct verdict __wrap_route_choose(const struct route_request *request,
+                                   const struct route_fleet *seen);
+
+struct verdict __wrap_route_choose(const struct route_request *request,
+                                   const struct route_fleet *seen)
+{
+    struct route_request same = *request;
+
+    same.seed = seed + turn;
+    return __real_route_choose(&same, seen);
+}
+
 static void broken(const char *what, const struct unit *unit, uint32_t i)
 {
     const struct place_order *o = unit ? unit->order : NULL;
@@ -788,6 +803,34 @@ static bool suits(const struct unit *unit, uint32_t i)
         return !waits_a_moment(unit) && !(opens_first && unit->ordered >= 0);
     }
     return true;
+}
+
+/* May a link be opened for it on instance i? */
+static bool may_open(const struct unit *unit, uint32_t i)
+{
+    const struct place_order *o = unit->order;
+    const struct login *login = o->login;
+    const struct route_stock *s = &login->stock[i];
+    const struct route_member *m = &fleet->members[i];
+    uint32_t most = fleet->config.pool_max_total;
+    bool strict = o->mode == ROUTE_STRICT;
+
+    if (s->room == 0 || (unit->tried && unit->tried[i]) ||
+        m->role == ROUTE_STANDBY || (m->slow && !strict) ||
+        (m->health == ROUTE_DOWN &&
+         (m->retry_at > sim_now() || s->opening > 0))) {
+        return false;
+    }
+    if (most && login->total >= most &&
+        (s->opening > 0 || login->total_idle == s->idle)) {
+        return false; /* nothing that could be closed for it */
+    }
+    if (strict && o->key && o->owner.state != ROUTE_IS_UNKNOWN &&
+        !is_owner(unit, i)) {
+        return false;
+    }
+    return !(o->owner.state == ROUTE_IS_UNKNOWN && unit->learning) &&
+           !waits_a_moment(unit);
 }
 
 static bool settled(const struct unit *unit)
@@ -882,6 +925,9 @@ static void check_waiting(const struct login *login, const struct unit *unit)
     for (uint32_t i = 0; i < fleet->count; i++) {
         if (login->stock[i].idle > 0 && suits(unit, i)) {
             broken("it waits, and an idle link suits it", unit, i);
+        }
+        if (unit->ordered < 0 && may_open(unit, i)) {
+            broken("it waits, and might have one opened", unit, i);
         }
     }
 }
@@ -1029,6 +1075,7 @@ static void run_seed(void)
     char keywords[200];
 
     drawn = seed;
+    sim_set_now(UINT64_C(1000000) * NS_PER_MS);
     snprintf(keywords, sizeof keywords,
              "PoolMax=%u;PoolTrust=%u;PoolMaxReuse=%u;ConnectTimeout=1000;"
              "CheckTimeout=700;LoadBalance=%s;%s", 1 + draw(4),
