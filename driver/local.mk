@@ -51,7 +51,6 @@ EXTRA_DIST += \
 	driver/route_reason.def \
 	driver/route_refusal.def \
 	driver/route_rendezvous.h \
-	driver/route_source.h \
 	driver/route_type.h \
 	driver/secret.h \
 	driver/session.h \
@@ -125,7 +124,6 @@ driver_libcore_la_SOURCES = \
 	driver/route_numeric.c \
 	driver/route_pghash.c \
 	driver/route_rendezvous.c \
-	driver/route_source.c \
 	driver/route_type.c \
 	driver/balance_proportional.c \
 	driver/balance_random.c \

@@ -86,7 +86,7 @@ static uint32_t learn(struct login *login, const struct route_key *key,
     struct fleet *fleet = login->fleet;
     uint32_t asked = 0;
 
-    for (uint32_t n = 0; n < (key ? 1 : fleet->count); n++) {
+    for (uint32_t n = 0; n < fleet->count; n++) {
         int i = topology_next(fleet, key, now);
         if (i < 0) {
             break;
@@ -111,8 +111,12 @@ static void look_up_owner(struct unit *unit, uint64_t now)
         return;
     }
     topology_find(order->login->fleet, order->key, owner);
-    if (owner->state == ROUTE_IS_UNKNOWN && owner->pending &&
-        now < unit->wait_until) {
+    if (now >= unit->wait_until) {
+        return;
+    }
+    if (owner->state == ROUTE_IS_MOVING) {
+        learn(order->login, order->key, now); /* is it over? */
+    } else if (owner->state == ROUTE_IS_UNKNOWN && owner->pending) {
         learn(order->login, order->key, now);
         topology_find(order->login->fleet, order->key, owner);
         unit->learning =
@@ -171,7 +175,7 @@ static uint64_t next_look(const struct unit *unit, uint64_t now)
     } else {
         until = earliest(until, unit->wait_until);
     }
-    if (unit->learning) {
+    if (unit->learning || unit->order->owner.state == ROUTE_IS_MOVING) {
         until = earliest(until,
                          topology_wake(unit->order->login->fleet, now));
     }

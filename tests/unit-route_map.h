@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Writing maps and keys down shortly, for the tests of route_map_*.c and
- * route_source.c.  To be included behind cmocka.h.
+ * Writing maps and keys down shortly, for the tests of route_map_*.c.
+ * To be included behind cmocka.h.
  */
 #ifndef UNIT_ROUTE_MAP_H
 #define UNIT_ROUTE_MAP_H
