@@ -4,7 +4,6 @@
 # What gets the driver onto a machine, and a fleet to try it on.
 
 EXTRA_DIST += \
-	setup/affinity.map.sample \
 	setup/demo \
 	setup/install-packages \
 	setup/odbcinst.ini.template.in \
