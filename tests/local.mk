@@ -39,6 +39,7 @@ unit_tests = \
 	tests/unit-config \
 	tests/unit-connstr \
 	tests/unit-diag \
+	tests/unit-fleet_group \
 	tests/unit-inifile \
 	tests/unit-inner \
 	tests/unit-inner_pqopt \
@@ -59,10 +60,10 @@ unit_tests = \
 	tests/unit-route_numeric \
 	tests/unit-route_pghash \
 	tests/unit-route_rendezvous \
-	tests/unit-route_source \
 	tests/unit-route_type \
 	tests/unit-text \
 	tests/unit-topology \
+	tests/unit-topology_file \
 	$(NULL)
 
 # Programs and scripts that need the sandbox; they print TAP.
@@ -74,6 +75,7 @@ integration_programs = \
 	tests/fork-test \
 	tests/leak-test \
 	tests/limits-test \
+	tests/storm-test \
 	tests/warm-test \
 	$(NULL)
 integration_scripts = \
@@ -83,6 +85,7 @@ integration_scripts = \
 	tests/command-test.sh \
 	tests/routing-test.py \
 	tests/sandbox-test.sh \
+	tests/topology-test.py \
 	$(NULL)
 
 TESTS += $(check_scripts)
@@ -159,6 +162,8 @@ tests_fault_test_SOURCES = tests/fault-test.c $(trouble)
 tests_fault_test_LDADD = $(integration_ldadd)
 tests_fork_test_SOURCES = tests/fork-test.c $(trouble)
 tests_fork_test_LDADD = $(integration_ldadd)
+tests_storm_test_SOURCES = tests/storm-test.c $(trouble)
+tests_storm_test_LDADD = $(integration_ldadd)
 tests_leak_test_SOURCES = tests/leak-test.c $(odbc_tap)
 tests_leak_test_LDADD = $(integration_ldadd)
 tests_unit_inner_CPPFLAGS = $(driver_libcore_la_CPPFLAGS)

@@ -93,7 +93,8 @@ bool trouble_choose(const char *name)
     snprintf(folder, sizeof folder, "%s", name);
     snprintf(command, sizeof command,
              "eval \"$('%s' env '%s')\" && printf '%%s\\n' "
-             "ODBCINI=\"$ODBCINI\" ODBCSYSINI=\"$ODBCSYSINI\" ODBCINSTINI=\"$ODBCINSTINI\"",
+             "ODBCINI=\"$ODBCINI\" ODBCSYSINI=\"$ODBCSYSINI\" "
+             "ODBCINSTINI=\"$ODBCINSTINI\"",
              sandbox_script(), folder);
     pipe = popen(command, "r");
     while (pipe && fgets(line, sizeof line, pipe)) {

@@ -1,0 +1,529 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Fork: whatever a child does with the handles it inherited, its parent's
+ * sessions and idle links stay as they were and nothing is sent on their
+ * sockets; the child connects afresh, over links of its own (design §8).
+ *
+ * That nothing was sent is what the instance says: the backend's last query
+ * and its times are the same, and its transaction is still open.
+ *
+ * The manager has locks of its own that no fork handler frees in the child,
+ * so a program may fork only while none of its threads is inside the manager;
+ * our helper threads may be anywhere.
+ */
+#include "autoconf.h"
+
+#include "odbc_tap.h"
+#include "trouble.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STRICT "DSN=orders;AffinityMode=strict"
+#define ON_N2 STRICT ";AffinityKey=1500"
+#define MARK "SELECT count(*) FROM plain WHERE id = -79"
+
+enum { CHILD_SECONDS = 30, FORKS = 50, THREADS = 4 };
+
+/* What a child has to say goes here, since stdout is the parent's. */
+static char *said;
+
+/* The parent's session with all that hangs on it. */
+static struct {
+    SQLHDBC dbc;
+    SQLHSTMT prepared, cursor;
+    char pid[40];
+    char idle[200]; /* the backends of its idle links, with commas */
+} parent;
+
+/* ---- children ------------------------------------------------------------ */
+
+static int complain(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+static int complain(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(said, 1000, format, arguments);
+    va_end(arguments);
+    return 1;
+}
+
+static pid_t start_child(int (*act)(void), bool politely)
+{
+    pid_t pid;
+
+    said[0] = '\0';
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        int status;
+
+        alarm(CHILD_SECONDS); /* a child that hangs is killed */
+        status = act();
+        if (politely) {
+            exit(status);
+        }
+        _exit(status);
+    }
+    return pid;
+}
+
+/* True: it ended by itself with status 0; else `said` says why. */
+static bool end_child(pid_t pid)
+{
+    int status = -1;
+
+    waitpid(pid, &status, 0);
+    if (WIFSIGNALED(status)) {
+        complain(WTERMSIG(status) == SIGALRM ? "it hung"
+                                             : "it died by signal %d",
+                 WTERMSIG(status));
+    }
+    return status == 0;
+}
+
+static bool run_child(int (*act)(void), bool politely)
+{
+    return end_child(start_child(act, politely));
+}
+
+/* Sessions, a statement each, over links that are not the parent's. */
+static int connect_afresh(void)
+{
+    for (int i = 0; i < 3; i++) {
+        struct trouble_try t = { 0 };
+        const char *pid;
+
+        if (!trouble_try(&t, ON_N2)) {
+            return complain("no session: %s", t.records);
+        }
+        pid = odbc_value(t.dbc, "SELECT pg_backend_pid()");
+        if (atoi(pid) <= 0 || strcmp(pid, parent.pid) == 0 ||
+            (*parent.idle && strstr(parent.idle, pid))) {
+            return complain("backend '%s' is no fresh one (%s, %s): %s", pid,
+                            parent.pid, parent.idle, odbc_error());
+        }
+        odbc_close(t.dbc);
+    }
+    return 0;
+}
+
+/* ---- what children do with the parent's handles -------------------------- */
+
+static int nothing(void)
+{
+    return 0;
+}
+
+static int disconnect(void)
+{
+    SQLRETURN rc = SQLDisconnect(parent.dbc);
+
+    return rc == SQL_SUCCESS ? 0 : complain(
+        "rc %d, %s", rc, odbc_record(SQL_HANDLE_DBC, parent.dbc, 1));
+}
+
+static int free_everything(void)
+{
+    SQLRETURN rc = SQLFreeHandle(SQL_HANDLE_STMT, parent.cursor);
+
+    if (rc == SQL_SUCCESS) {
+        rc = SQLFreeHandle(SQL_HANDLE_STMT, parent.prepared);
+    }
+    if (rc == SQL_SUCCESS) {
+        rc = SQLDisconnect(parent.dbc);
+    }
+    if (rc == SQL_SUCCESS) {
+        rc = SQLFreeHandle(SQL_HANDLE_DBC, parent.dbc);
+    }
+    if (rc == SQL_SUCCESS) {
+        rc = SQLFreeHandle(SQL_HANDLE_ENV, trouble_env);
+    }
+    return rc == SQL_SUCCESS ? 0 : complain("rc %d", rc);
+}
+
+static int use_statements(void)
+{
+    SQLHSTMT stmt;
+    SQLRETURN rc = SQLExecute(parent.prepared);
+
+    if (rc != SQL_ERROR ||
+        strncmp(odbc_record(SQL_HANDLE_STMT, parent.prepared, 1), "08S01",
+                5) != 0) {
+        return complain("SQLExecute: %d, %s", rc,
+                        odbc_record(SQL_HANDLE_STMT, parent.prepared, 1));
+    }
+    rc = SQLFetch(parent.cursor);
+    if (rc != SQL_ERROR) {
+        return complain("SQLFetch: %d", rc);
+    }
+    SQLCloseCursor(parent.cursor);
+    SQLMoreResults(parent.cursor);
+    SQLCancel(parent.cursor);
+    SQLFreeStmt(parent.cursor, SQL_CLOSE);
+    SQLFreeStmt(parent.prepared, SQL_RESET_PARAMS);
+    rc = SQLAllocHandle(SQL_HANDLE_STMT, parent.dbc, &stmt);
+    return rc == SQL_ERROR ? 0 : complain("SQLAllocHandle: %d", rc);
+}
+
+static int end_transaction(void)
+{
+    SQLCHAR text[100];
+    SQLSMALLINT length;
+    SQLRETURN rc = SQLEndTran(SQL_HANDLE_DBC, parent.dbc, SQL_ROLLBACK);
+
+    if (rc != SQL_ERROR) {
+        return complain("SQLEndTran of the session: %d", rc);
+    }
+    SQLEndTran(SQL_HANDLE_ENV, trouble_env, SQL_COMMIT);
+    SQLSetConnectAttr(parent.dbc, SQL_ATTR_AUTOCOMMIT,
+                      (SQLPOINTER)SQL_AUTOCOMMIT_ON, SQL_IS_UINTEGER);
+    SQLGetInfo(parent.dbc, SQL_DBMS_VER, text, sizeof text, &length);
+    SQLNativeSql(parent.dbc, (SQLCHAR *)"SELECT 1", SQL_NTS, text,
+                 sizeof text, NULL);
+    return 0;
+}
+
+static int connect_again_on_the_same_handle(void)
+{
+    SQLSMALLINT length;
+    SQLRETURN rc;
+    int status = disconnect();
+
+    if (status != 0) {
+        return status;
+    }
+    rc = SQLDriverConnect(parent.dbc, NULL, (SQLCHAR *)ON_N2, SQL_NTS, NULL, 0,
+                          &length, SQL_DRIVER_NOPROMPT);
+    if (!SQL_SUCCEEDED(rc)) {
+        return complain("rc %d, %s", rc,
+                        odbc_record(SQL_HANDLE_DBC, parent.dbc, 1));
+    }
+    if (strcmp(odbc_value(parent.dbc, MARK), "0") != 0) {
+        return complain("it sees the parent's transaction");
+    }
+    odbc_close(parent.dbc);
+    return 0;
+}
+
+static int fork_again(void)
+{
+    int status = connect_afresh();
+    pid_t pid;
+
+    if (status != 0) {
+        return status;
+    }
+    pid = fork();
+    if (pid == 0) {
+        alarm(CHILD_SECONDS);
+        _exit(connect_afresh());
+    }
+    return end_child(pid) ? connect_afresh() : 1;
+}
+
+static const struct {
+    const char *name;
+    int (*act)(void);
+} acts[] = {
+    { "does nothing", nothing },
+    { "disconnects", disconnect },
+    { "frees all it inherited", free_everything },
+    { "uses statements it inherited", use_statements },
+    { "ends transactions", end_transaction },
+    { "connects afresh", connect_afresh },
+    { "disconnects and connects on the same handle",
+      connect_again_on_the_same_handle },
+    { "connects, and forks a child that does", fork_again },
+};
+
+/* ---- before and after the parent's first session ------------------------- */
+
+/* No handle of ours exists yet, or only an environment. */
+static void try_before(void)
+{
+    struct trouble_try t = { 0 };
+    pid_t early;
+    bool ok;
+
+    ok = run_child(connect_afresh, true);
+    tap_ok(ok, "before the first session: a child connects", "%s", said);
+    early = start_child(connect_afresh, true);
+    ok = trouble_try(&t, ON_N2);
+    tap_ok(ok, "and the parent meanwhile", "%s", t.records);
+    odbc_close(t.dbc);
+    ok = end_child(early);
+    tap_ok(ok, "and the child", "%s", said);
+}
+
+/* Backends of n2 that are idle and run no transaction of ours. */
+static void note_idle(void)
+{
+    SQLHDBC watch = odbc_open(trouble_env, "DSN=n2;UID=postgres", false);
+    char sql[300];
+
+    snprintf(sql, sizeof sql, "SELECT coalesce(string_agg(pid::text, ','), '') "
+             "FROM pg_stat_activity WHERE usename = 'app' AND "
+             "application_name NOT LIKE '%%fdw%%' AND pid <> '0%s'",
+             parent.pid);
+    snprintf(parent.idle, sizeof parent.idle, "%s", odbc_value(watch, sql));
+    odbc_close(watch);
+}
+
+static bool settled(void *unused)
+{
+    struct trouble_pools p;
+    SQLHDBC dbc = odbc_open(trouble_env, STRICT ";AffinityKey=500", false);
+    bool ok = dbc && trouble_complete(dbc) && trouble_quiet(dbc) &&
+              trouble_pools(dbc, NULL, false, &p) && p.idle > 0;
+
+    (void)unused;
+    odbc_close(dbc);
+    return ok;
+}
+
+/* All sessions are closed, links are idle. */
+static void try_after(void)
+{
+    struct trouble_try t = { 0 };
+    char used[40];
+    bool ok;
+
+    trouble_try(&t, ON_N2);
+    snprintf(used, sizeof used, "%s",
+             t.dbc ? odbc_value(t.dbc, "SELECT pg_backend_pid()") : "none");
+    odbc_close(t.dbc);
+    trouble_await(settled, NULL, 10000);
+    note_idle();
+    ok = run_child(connect_afresh, true);
+    tap_ok(ok, "after the last session: a child connects, and exits", "%s",
+           said);
+    ok = run_child(nothing, true);
+    tap_ok(ok, "another one only exits", "%s", said);
+    trouble_try(&t, ON_N2);
+    tap_is("the parent's idle link is as it was",
+           t.dbc ? odbc_value(t.dbc, "SELECT pg_backend_pid()") : t.records,
+           used);
+    odbc_close(t.dbc);
+    trouble_await(settled, NULL, 10000);
+}
+
+/* ---- while the parent holds a session ------------------------------------ */
+
+static bool set_up_parent(void)
+{
+    SQLHSTMT stmt;
+
+    parent.dbc = odbc_open(trouble_env, ON_N2, false);
+    if (!parent.dbc) {
+        return false;
+    }
+    snprintf(parent.pid, sizeof parent.pid, "%s",
+             odbc_value(parent.dbc, "SELECT pg_backend_pid()"));
+    SQLSetConnectAttr(parent.dbc, SQL_ATTR_AUTOCOMMIT,
+                      (SQLPOINTER)SQL_AUTOCOMMIT_OFF, SQL_IS_UINTEGER);
+    SQLAllocHandle(SQL_HANDLE_STMT, parent.dbc, &stmt);
+    parent.prepared = stmt;
+    SQLAllocHandle(SQL_HANDLE_STMT, parent.dbc, &stmt);
+    parent.cursor = stmt;
+    return odbc_run(parent.dbc,
+                    "INSERT INTO plain VALUES (-79, 'not committed')") &&
+           SQL_SUCCEEDED(SQLPrepare(parent.prepared, (SQLCHAR *)MARK,
+                                    SQL_NTS)) &&
+           SQL_SUCCEEDED(SQLExecute(parent.prepared)) &&
+           SQL_SUCCEEDED(SQLFetch(parent.prepared)) &&
+           SQL_SUCCEEDED(SQLCloseCursor(parent.prepared)) &&
+           SQL_SUCCEEDED(SQLExecDirect(
+               parent.cursor, (SQLCHAR *)"SELECT generate_series(1, 100)",
+               SQL_NTS)) &&
+           SQL_SUCCEEDED(SQLFetch(parent.cursor));
+}
+
+/* What the instance says of the parent's backend. */
+static void look(char *out, size_t size)
+{
+    SQLHDBC watch = odbc_open(trouble_env, "DSN=n2;UID=postgres", false);
+    char sql[300];
+
+    snprintf(sql, sizeof sql,
+             "SELECT concat_ws(' ', state, xact_start, query_start, "
+             "state_change, query) FROM pg_stat_activity WHERE pid = '0%s'",
+             parent.pid);
+    snprintf(out, size, "%s", watch ? odbc_value(watch, sql) : odbc_error());
+    odbc_close(watch);
+}
+
+static bool parent_goes_on(void)
+{
+    SQLRETURN rc = SQLFetch(parent.cursor);
+
+    if (!SQL_SUCCEEDED(rc)) {
+        complain("its cursor: rc %d", rc);
+        return false;
+    }
+    if (!SQL_SUCCEEDED(SQLExecute(parent.prepared)) ||
+        !SQL_SUCCEEDED(SQLFetch(parent.prepared)) ||
+        !SQL_SUCCEEDED(SQLCloseCursor(parent.prepared))) {
+        complain("its prepared statement: %s",
+                 odbc_record(SQL_HANDLE_STMT, parent.prepared, 1));
+        return false;
+    }
+    if (strcmp(odbc_value(parent.dbc, MARK), "1") != 0) {
+        complain("its transaction: %s", odbc_error());
+        return false;
+    }
+    return true;
+}
+
+static void try_during(void)
+{
+    tap_ok(set_up_parent(), "the parent has a transaction and a cursor open",
+           "%s", odbc_error());
+    note_idle();
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
+        for (int politely = 0; politely <= 1; politely++) {
+            char before[512], after[512], name[200];
+            bool ok;
+
+            look(before, sizeof before);
+            ok = run_child(acts[i].act, politely);
+            snprintf(name, sizeof name, "a child %s and %s: it can",
+                     acts[i].name, politely ? "exits" : "is gone");
+            tap_ok(ok, name, "%s", said);
+            look(after, sizeof after);
+            snprintf(name, sizeof name, "a child %s and %s: nothing was sent",
+                     acts[i].name, politely ? "exits" : "is gone");
+            tap_is(name, after, before);
+            ok = parent_goes_on();
+            snprintf(name, sizeof name, "a child %s and %s: the parent goes on",
+                     acts[i].name, politely ? "exits" : "is gone");
+            tap_ok(ok, name, "%s", said);
+        }
+    }
+    SQLEndTran(SQL_HANDLE_DBC, parent.dbc, SQL_ROLLBACK);
+    odbc_close(parent.dbc);
+    parent.pid[0] = parent.idle[0] = '\0';
+}
+
+/* ---- while helper threads are busy --------------------------------------- */
+
+/* Links are reset after each session and replaced after every second one, so
+   that there always is work for helpers. */
+#define BUSY STRICT ";PoolMaxReuse=2;AffinityKey="
+
+static struct {
+    pthread_rwlock_t gate; /* read: inside the manager */
+    atomic_bool over;
+    atomic_uint served, failed;
+    char error[1000]; /* the first one's; guarded by gate, written once */
+} busy = { .gate = PTHREAD_RWLOCK_INITIALIZER };
+
+static void *be_busy(void *arg)
+{
+    static const char *const keys[] = { BUSY "500", BUSY "1500", BUSY "2500" };
+
+    for (unsigned i = (unsigned)(uintptr_t)arg; !atomic_load(&busy.over);
+         i++) {
+        struct trouble_try t = { 0 };
+        bool ok;
+
+        pthread_rwlock_rdlock(&busy.gate);
+        ok = trouble_try(&t, keys[i % 3]) && odbc_run(t.dbc, "SELECT 1");
+        odbc_close(t.dbc);
+        pthread_rwlock_unlock(&busy.gate);
+        if (!ok && atomic_fetch_add(&busy.failed, 1) == 0) {
+            snprintf(busy.error, sizeof busy.error, "%.900s", t.records);
+        }
+        atomic_fetch_add(&busy.served, ok);
+    }
+    return NULL;
+}
+
+static int connect_busily(void)
+{
+    struct trouble_try t = { 0 };
+
+    for (int i = 0; i < 3; i++) {
+        if (!trouble_try(&t, BUSY "1500") ||
+            strcmp(odbc_value(t.dbc, "SHOW cluster_name"), "n2") != 0) {
+            return complain("no session: %s", t.records);
+        }
+        odbc_close(t.dbc);
+    }
+    return 0;
+}
+
+static void try_busy(void)
+{
+    pthread_rwlockattr_t attr;
+    pthread_t threads[THREADS];
+    unsigned fine = 0, gone = 0, served;
+
+    pthread_rwlockattr_init(&attr);
+    pthread_rwlockattr_setkind_np(
+        &attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&busy.gate, &attr);
+    for (uintptr_t i = 0; i < THREADS; i++) {
+        pthread_create(&threads[i], NULL, be_busy, (void *)i);
+    }
+    for (int i = 0; i < FORKS; i++) {
+        pid_t pid;
+        bool connects = i % 2 == 0;
+
+        if (connects) {
+            pthread_rwlock_wrlock(&busy.gate);
+        }
+        pid = start_child(connects ? connect_busily : nothing, i % 4 < 2);
+        if (connects) {
+            pthread_rwlock_unlock(&busy.gate);
+        }
+        if (!end_child(pid)) {
+            printf("# fork %d, %s: %s\n", i,
+                   connects ? "connecting" : "doing nothing", said);
+        } else if (connects) {
+            fine++;
+        } else {
+            gone++;
+        }
+    }
+    served = atomic_load(&busy.served);
+    atomic_store(&busy.over, true);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    tap_ok(fine == FORKS / 2, "busy helpers: children connect afresh",
+           "%u of %d", fine, FORKS / 2);
+    tap_ok(gone == FORKS / 2, "busy helpers: children end", "%u of %d", gone,
+           FORKS / 2);
+    tap_ok(served > 0 && atomic_load(&busy.failed) == 0,
+           "busy helpers: no session of the parent fails",
+           "%u served, %u failed: %s", served, atomic_load(&busy.failed),
+           busy.error);
+    printf("# %u sessions served meanwhile\n", served);
+}
+
+int main(void)
+{
+    said = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    trouble_env = odbc_env(SQL_OV_ODBC3);
+    try_before();
+    try_after();
+    try_during();
+    try_busy();
+    SQLFreeHandle(SQL_HANDLE_ENV, trouble_env);
+    return tap_end();
+}
