@@ -1032,10 +1032,11 @@ static void check_service(const struct verdict *v)
 
 static void no_verdict_breaks_a_promise(void **state)
 {
+    static const struct row scenes = { .what = "random scenes" };
     unsigned actions[4] = { 0 };
     (void)state;
 
-    shown = &(struct row){ .what = "random scenes" };
+    shown = &scenes;
     drawn = 42;
     for (unsigned n = 0; n < 300000; n++) {
         struct verdict v, again;
