@@ -75,6 +75,7 @@ integration_programs = \
 	tests/fork-test \
 	tests/leak-test \
 	tests/limits-test \
+	tests/manager-test \
 	tests/storm-test \
 	tests/warm-test \
 	$(NULL)
@@ -146,6 +147,8 @@ tests_surface_test_SOURCES = \
 odbc_tap = tests/odbc_tap.c tests/odbc_tap.h
 # What tests of connecting share.
 odbc_try = $(odbc_tap) tests/odbc_try.c tests/odbc_try.h
+tests_manager_test_SOURCES = tests/manager-test.c $(odbc_try)
+tests_manager_test_LDADD = $(integration_ldadd)
 tests_warm_test_SOURCES = tests/warm-test.c $(odbc_try)
 tests_warm_test_LDADD = $(integration_ldadd)
 tests_limits_test_SOURCES = tests/limits-test.c $(odbc_try)
