@@ -45,25 +45,36 @@ static bool is_text(SQLINTEGER attribute, SQLINTEGER length)
     return length == SQL_NTS || length > 0;
 }
 
-/* How many bytes of the value are to be copied; 0: it is no text of ours to
-   copy.  Pointers of our own attributes are read at once, since they may
-   dangle later; a small one is a number. */
-static size_t text_bytes(SQLINTEGER attribute, SQLPOINTER value,
-                         SQLINTEGER length)
+static bool is_number(SQLINTEGER length)
+{
+    return length == SQL_IS_INTEGER || length == SQL_IS_UINTEGER ||
+           length == SQL_IS_SMALLINT || length == SQL_IS_USMALLINT;
+}
+
+/* Is the value a text to copy, of how many bytes?  Pointers of our own
+   attributes are read at once, since they may dangle later; a small one is a
+   number. */
+static bool is_copied(SQLINTEGER attribute, SQLPOINTER value,
+                      SQLINTEGER length, size_t *bytes)
 {
     if (!value) {
-        return 0;
+        return false;
     }
-    if (is_text(attribute, length)) {
-        return length > 0 ? (size_t)length
-                          : strnlen(value, ROUTE_KEY_BYTES + 1);
+    if (is_text(attribute, length) && length > 0) {
+        *bytes = (size_t)length;
+        return true;
     }
-    if (is_ours(attribute) && (uintptr_t)value >= 65536 &&
-        length != SQL_IS_INTEGER && length != SQL_IS_UINTEGER &&
-        length != SQL_IS_SMALLINT && length != SQL_IS_USMALLINT) {
-        return strnlen(value, ROUTE_KEY_BYTES + 1);
+    if (is_ours(attribute) && length <= SQL_LEN_BINARY_ATTR_OFFSET) {
+        *bytes = (size_t)(SQL_LEN_BINARY_ATTR_OFFSET - (int64_t)length);
+        return true;
     }
-    return 0;
+    if (is_text(attribute, length) ||
+        (is_ours(attribute) && (uintptr_t)value >= 65536 &&
+         !is_number(length))) {
+        *bytes = strnlen(value, ROUTE_KEY_BYTES + 1);
+        return true;
+    }
+    return false;
 }
 
 static void free_one(struct session_attr *attr)
@@ -77,7 +88,7 @@ bool session_attr_keep(struct session_attr **list, SQLINTEGER attribute,
 {
     struct session_attr *old = session_attr_find(*list, attribute);
     struct session_attr *attr = calloc(1, sizeof *attr);
-    size_t bytes = text_bytes(attribute, value, length);
+    size_t bytes = 0;
 
     if (!attr) {
         return false;
@@ -85,7 +96,7 @@ bool session_attr_keep(struct session_attr **list, SQLINTEGER attribute,
     attr->attribute = attribute;
     attr->length = length;
     attr->value = value;
-    if (bytes || (value && is_text(attribute, length))) {
+    if (is_copied(attribute, value, length, &bytes)) {
         attr->bytes = calloc(bytes + 2, 1);
         if (!attr->bytes) {
             free(attr);
@@ -138,7 +149,7 @@ static bool looks_wide(const struct session_attr *attr)
 static void append_value(const struct session_attr *attr, struct text *out)
 {
     if (!attr->bytes) {
-        if (attr->value || attr->length < 0) {
+        if (attr->value || is_number(attr->length)) {
             text_appendf(out, "%ld", (long)(intptr_t)attr->value);
         }
     } else if (looks_wide(attr)) {

@@ -61,6 +61,7 @@ unit_tests = \
 	tests/unit-route_pghash \
 	tests/unit-route_rendezvous \
 	tests/unit-route_type \
+	tests/unit-session_attr \
 	tests/unit-text \
 	tests/unit-topology \
 	tests/unit-topology_file \

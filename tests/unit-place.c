@@ -353,6 +353,31 @@ static void an_instance_that_hangs_costs_half_a_second_once(void **state)
     end_fleet();
 }
 
+/* A link of the owner that is being reset is waited for, by one who slept when
+   that began: for 0.1 s, not until its PoolWait is over. */
+static void a_reset_that_hangs_costs_a_tenth_of_a_second(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=1;");
+    place(&s[0], "hint k0");
+    place(&s[1], "hint k1");
+    settle();
+    place(&s[2], "hint k0");
+    settle();
+    pretend_set(0, PRETEND_HANGS);
+    give(&s[0], true);
+    settle();
+    give(&s[1], false);
+    settle();
+    pass(99);
+    assert_int_equal(s[2].state, PLACING);
+    pass(1);
+    assert_int_equal(where(&s[2]), 2);
+    end_fleet();
+}
+
 static void strict_gives_up_when_opening_takes_too_long(void **state)
 {
     struct session *s = sessions;
@@ -1128,6 +1153,7 @@ int main(void)
         cmocka_unit_test(waiting_ends_with_pool_wait),
         cmocka_unit_test(a_hand_off_to_one_who_gave_up_passes_on),
         cmocka_unit_test(an_instance_that_hangs_costs_half_a_second_once),
+        cmocka_unit_test(a_reset_that_hangs_costs_a_tenth_of_a_second),
         cmocka_unit_test(strict_gives_up_when_opening_takes_too_long),
         cmocka_unit_test(a_refused_login_is_told_to_all_who_wait_with_it),
         cmocka_unit_test(a_refused_open_goes_elsewhere_or_says_why),
