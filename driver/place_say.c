@@ -75,6 +75,23 @@ void place_late_error(const struct unit *unit, struct link_error *error)
     }
 }
 
+/* What waiting does not change. */
+static void say_incapable(const struct place_order *order, uint32_t i,
+                          const struct fleet_instance_view *view,
+                          struct text *out)
+{
+    const struct route_member *member = &order->login->fleet->members[i];
+    enum route_refusal refusal =
+        member->disabled                    ? ROUTE_REFUSED_DISABLED
+        : view->role == ROUTE_STANDBY       ? ROUTE_REFUSED_STANDBY
+        : member->read_only && order->write ? ROUTE_REFUSED_READ_ONLY
+                                            : ROUTE_REFUSED_NONE;
+
+    if (refusal) {
+        text_appendf(out, "; %s", route_refusal_text(refusal));
+    }
+}
+
 static void say_state(const struct place_order *order, uint32_t i,
                       const struct fleet_instance_view *view,
                       struct text *out)
@@ -87,9 +104,7 @@ static void say_state(const struct place_order *order, uint32_t i,
     mutex_unlock(&login->lock);
     text_appendf(out, "links %u idle, %u held, %u opening, room for %u",
                  stock.idle, stock.held, stock.opening, stock.room);
-    if (view->role == ROUTE_STANDBY) {
-        text_append(out, "; a standby, which cannot write");
-    }
+    say_incapable(order, i, view, out);
     if (view->health == ROUTE_DOWN) {
         uint64_t now = clock_ns();
         text_appendf(out, "; down for %u ms",

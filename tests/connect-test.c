@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "affinity_odbc.h"
 
@@ -465,6 +466,33 @@ static void records(void)
     }
 }
 
+static void records_of_map(void)
+{
+    char path[] = "/tmp/affinity-map.XXXXXX", string[300];
+    int file = mkstemp(path);
+    SQLHDBC dbc = try_dbc();
+
+    dprintf(file, "[n1]\nrange = ..1000\n[n2]\nreadonly = yes\n"
+                  "range = 1000..2000\n[n3]\nenabled = no\n"
+                  "range = 2000..\n");
+    close(file);
+    snprintf(string, sizeof string,
+             "DSN=orders-strict;AffinityTable=;AffinityMap=%s;"
+             "AffinityKey=1500",
+             path);
+    try_connect(dbc, string, false);
+    try_says("the owner is read-only by the map file",
+             odbc_record(SQL_HANDLE_DBC, dbc, 3), "08001 28",
+             "read-only by the map file");
+    snprintf(strstr(string, "1500"), 5, "2500");
+    try_connect(dbc, string, false);
+    try_says("the owner is disabled by the map file",
+             odbc_record(SQL_HANDLE_DBC, dbc, 4), "08001 28",
+             "disabled by the map file");
+    SQLFreeHandle(SQL_HANDLE_DBC, dbc);
+    unlink(path);
+}
+
 /* ---- versions of ODBC ---------------------------------------------------- */
 
 static SQLSMALLINT date_type(SQLHDBC dbc)
@@ -540,6 +568,7 @@ int main(void)
     keywords();
     inner_driver();
     records();
+    records_of_map();
     odbc_versions();
     SQLFreeHandle(SQL_HANDLE_ENV, try_env);
     try_ini_drop();
