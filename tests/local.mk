@@ -47,6 +47,7 @@ unit_tests = \
 	tests/unit-keeper \
 	tests/unit-lock \
 	tests/unit-place \
+	tests/unit-pool \
 	tests/unit-route \
 	tests/unit-route_bound \
 	tests/unit-route_datetime \
@@ -204,4 +205,9 @@ tests_unit_place_LDFLAGS = \
 	$(AM_LDFLAGS) \
 	-Wl,--wrap=clock_ns,--wrap=cond_wait \
 	-Wl,--wrap=cond_signal,--wrap=cond_broadcast,--wrap=route_choose \
+	$(NULL)
+tests_unit_pool_SOURCES = \
+	tests/unit-pool.c \
+	tests/pretend.c \
+	tests/pretend.h \
 	$(NULL)

@@ -29,6 +29,12 @@ struct pretend_key pretend_keys[PRETEND_KEYS];
 uint32_t pretend_connections;
 void (*pretend_pause)(void);
 
+/* A forked child finds all this whole. */
+__attribute__((constructor)) static void keep(void)
+{
+    lock_keep_over_fork(&pretend_lock, LOCK_DIAG);
+}
+
 static char folder[] = "/tmp/unit-pretend-XXXXXX";
 
 /* ---- calls ------------------------------------------------------------------ */
@@ -106,6 +112,7 @@ static SQLRETURN free_handle(SQLSMALLINT type, SQLHANDLE handle)
         }
         mutex_lock(&pretend_lock);
         pretend_connections--;
+        cond_broadcast(&pretend_changed);
         mutex_unlock(&pretend_lock);
     }
     free(handle);

@@ -46,6 +46,7 @@ struct pretend_conn {
     bool connected, dead;
     bool dirty;           /* set by a session, cleared by a reset */
     _Atomic bool busy;    /* a call is in it */
+    _Atomic bool user;    /* for the tests: a session holds it */
 };
 
 /* Everything is behind pretend_lock (LOCK_DIAG), as is what follows. */

@@ -617,6 +617,37 @@ static void what_does_not_come_clean_is_closed(void **state)
     end_fleet();
 }
 
+static void old_links_are_closed(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(1, "PoolMax=5;PoolIdleTimeout=1000;PoolMaxLifetime=4000;");
+    for (int i = 0; i < 3; i++) {
+        place(&s[i], "hint");
+    }
+    settle();
+    for (int i = 0; i < 3; i++) {
+        give(&s[i], false);
+    }
+    for (int i = 0; i < 3; i++) { /* the latest is used, the others are idle */
+        pass(900);
+        place(&s[0], "hint");
+        settle();
+        assert_int_equal(pretend_at[0].opened, 3);
+        give(&s[0], false);
+        settle();
+    }
+    assert_int_equal(pretend_at[0].open, 1);
+    pass(900);
+    place(&s[0], "hint"); /* it is four seconds old, less a little */
+    pass(400);
+    give(&s[0], false);
+    settle();
+    assert_int_equal(pretend_at[0].open, 0);
+    end_fleet();
+}
+
 static void owners_are_learnt_before_a_unit_goes_on(void **state)
 {
     struct session *s = sessions;
@@ -1164,6 +1195,7 @@ int main(void)
         cmocka_unit_test(a_full_instance_is_not_asked_again_and_again),
         cmocka_unit_test(an_old_link_is_validated_and_a_dead_one_replaced),
         cmocka_unit_test(what_does_not_come_clean_is_closed),
+        cmocka_unit_test(old_links_are_closed),
         cmocka_unit_test(owners_are_learnt_before_a_unit_goes_on),
         cmocka_unit_test(what_is_learnt_meanwhile_counts),
         cmocka_unit_test(without_helpers_a_unit_fails_at_once),
