@@ -79,6 +79,7 @@ integration_programs = \
 	tests/limits-test \
 	tests/manager-test \
 	tests/storm-test \
+	tests/switch-test \
 	tests/warm-test \
 	$(NULL)
 integration_scripts = \
@@ -149,6 +150,8 @@ tests_surface_test_SOURCES = \
 odbc_tap = tests/odbc_tap.c tests/odbc_tap.h
 # What tests of connecting share.
 odbc_try = $(odbc_tap) tests/odbc_try.c tests/odbc_try.h
+tests_switch_test_SOURCES = tests/switch-test.c $(odbc_try)
+tests_switch_test_LDADD = $(integration_ldadd)
 tests_manager_test_SOURCES = tests/manager-test.c $(odbc_try)
 tests_manager_test_LDADD = $(integration_ldadd)
 tests_warm_test_SOURCES = tests/warm-test.c $(odbc_try)
