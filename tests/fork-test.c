@@ -429,7 +429,7 @@ static struct {
     atomic_bool over;
     atomic_uint served, failed;
     char error[1000]; /* the first one's; guarded by gate, written once */
-} busy = { .gate = PTHREAD_RWLOCK_INITIALIZER };
+} busy = { .gate = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP };
 
 static void *be_busy(void *arg)
 {
@@ -468,14 +468,9 @@ static int connect_busily(void)
 
 static void try_busy(void)
 {
-    pthread_rwlockattr_t attr;
     pthread_t threads[THREADS];
     unsigned fine = 0, gone = 0, served;
 
-    pthread_rwlockattr_init(&attr);
-    pthread_rwlockattr_setkind_np(
-        &attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-    pthread_rwlock_init(&busy.gate, &attr);
     for (uintptr_t i = 0; i < THREADS; i++) {
         pthread_create(&threads[i], NULL, be_busy, (void *)i);
     }

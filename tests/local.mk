@@ -75,6 +75,7 @@ integration_programs = \
 	tests/connect-test \
 	tests/fault-test \
 	tests/fork-test \
+	tests/guest-test \
 	tests/leak-test \
 	tests/limits-test \
 	tests/manager-test \
@@ -170,6 +171,8 @@ tests_fault_test_SOURCES = tests/fault-test.c $(trouble)
 tests_fault_test_LDADD = $(integration_ldadd)
 tests_fork_test_SOURCES = tests/fork-test.c $(trouble)
 tests_fork_test_LDADD = $(integration_ldadd)
+tests_guest_test_SOURCES = tests/guest-test.c $(trouble)
+tests_guest_test_LDADD = $(integration_ldadd)
 tests_storm_test_SOURCES = tests/storm-test.c $(trouble)
 tests_storm_test_LDADD = $(integration_ldadd)
 tests_leak_test_SOURCES = tests/leak-test.c $(odbc_tap)
