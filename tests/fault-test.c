@@ -6,8 +6,9 @@
  * thing at a time: what strict, hint and prefer do then, how soon, what the
  * error says, and that all is well afterwards (promises 2, 4 and 6).
  *
- * Times are bounded by what the keywords allow plus 250 ms, plus what a
- * watching thread finds the machine to be late.
+ * Times are bounded by what the keywords allow plus 250 ms, what a watching
+ * thread finds the machine to be late, and some noise: they tell waiting for
+ * a time-out from not waiting, and are no measurements.
  */
 #include "autoconf.h"
 
@@ -26,7 +27,10 @@
 #define HINT ";AffinityMode=hint"
 #define PREFER ";AffinityMode=prefer"
 
-enum { SLACK = 250 };
+enum {
+    SLACK = 250,
+    NOISE = 700 /* of a busy machine, and still less than any time-out here */
+};
 
 static SQLHDBC anchor; /* keeps the fleet under test, and looks at it */
 
@@ -64,7 +68,7 @@ static void lands_elsewhere(const char *name, const char *string,
     where =
         ok ? odbc_value(t.dbc, "SELECT current_setting('cluster_name')") : "";
     tap_ok(ok && where[0] == 'n' && strcmp(where, instance) != 0 &&
-               t.ms <= ms + late,
+               t.ms <= ms + NOISE + late,
            name, "on '%s' after %.0f ms (%.0f allowed, the machine was %.0f "
            "late): %s%s", where, t.ms, ms, late, t.verdict, t.records);
     odbc_close(t.dbc);
@@ -81,7 +85,7 @@ static void fails(const char *name, struct trouble_try *t, const char *string,
     ok = trouble_try(t, string);
     late = trouble_watch_end();
     tap_ok(!ok && strncmp(t->records, state, strlen(state)) == 0 &&
-               has(t->records, words) && t->ms <= ms + late,
+               has(t->records, words) && t->ms <= ms + NOISE + late,
            name, "%s after %.0f ms (%.0f allowed, the machine was %.0f late), "
            "wanted '%s…%s': %s%s", ok ? t->instance : "failed", t->ms, ms,
            late, state, words, t->records, t->verdict);
