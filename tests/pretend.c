@@ -181,10 +181,11 @@ static SQLRETURN disconnect(SQLHDBC hdbc)
     return SQL_SUCCESS;
 }
 
-static SQLRETURN set_connect_attr(SQLHDBC hdbc, SQLINTEGER attribute,
-                                  SQLPOINTER value, SQLINTEGER length)
+/* Of connections and statements. */
+static SQLRETURN set_attr(SQLHANDLE handle, SQLINTEGER attribute,
+                          SQLPOINTER value, SQLINTEGER length)
 {
-    (void)hdbc;
+    (void)handle;
     (void)attribute;
     (void)value;
     (void)length;
@@ -204,16 +205,6 @@ static SQLRETURN get_connect_attr(SQLHDBC hdbc, SQLINTEGER attribute,
     mutex_lock(&pretend_lock);
     *(SQLUINTEGER *)value = conn->dead ? SQL_CD_TRUE : SQL_CD_FALSE;
     mutex_unlock(&pretend_lock);
-    return SQL_SUCCESS;
-}
-
-static SQLRETURN set_stmt_attr(SQLHSTMT stmt, SQLINTEGER attribute,
-                               SQLPOINTER value, SQLINTEGER length)
-{
-    (void)stmt;
-    (void)attribute;
-    (void)value;
-    (void)length;
     return SQL_SUCCESS;
 }
 
@@ -371,9 +362,9 @@ static const struct inner inner = {
         .SQLFreeHandle = free_handle,
         .SQLDriverConnect = driver_connect,
         .SQLDisconnect = disconnect,
-        .SQLSetConnectAttr = set_connect_attr,
+        .SQLSetConnectAttr = set_attr,
         .SQLGetConnectAttr = get_connect_attr,
-        .SQLSetStmtAttr = set_stmt_attr,
+        .SQLSetStmtAttr = set_attr,
         .SQLEndTran = end_tran,
         .SQLExecDirect = exec_direct,
         .SQLNumResultCols = num_result_cols,
