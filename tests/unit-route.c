@@ -17,7 +17,7 @@
  *            unresolved unowned (default: no key) · read (default: write) ·
  *            nowait (PoolWait is over) · waited + ms (0) · ordered=n1 ·
  *            tried=n1+n2 (failed for this unit) · full=n1+n2 (takes no more) ·
- *            random · seed + number
+ *            fresh (nothing was idle when it came) · random · seed + number
  *   verdict  action instance reason, "also" and an instance, "until" and ms
  */
 #include "autoconf.h"
@@ -259,6 +259,8 @@ static void read_request_word(char *word)
         r->write = false;
     } else if (strcmp(word, "nowait") == 0) {
         r->queueing = false;
+    } else if (strcmp(word, "fresh") == 0) {
+        r->fresh = true;
     } else if (strcmp(word, "random") == 0) {
         r->balance = ROUTE_RANDOM;
     } else if (number(word, "seed") >= 0) {
@@ -373,6 +375,12 @@ static void hint_follows_its_order(void **state)
         { "all full: wait for any",
           "n1:held5,room0 n2:held5,room0", "hint owner=n2",
           "wait - ALL_BUSY" },
+        { "who came to empty pools gets the owner, whatever is idle since",
+          "n1:idle1 n2:", "hint owner=n2 fresh", "open n2 OWNER_OPEN" },
+        { "unless it cannot be opened", "n1:idle1 n2:down",
+          "hint owner=n2 fresh", "take n1 OTHER_BALANCED" },
+        { "without an owner that is no matter", "n1:idle1 n2:", "hint fresh",
+          "take n1 BALANCED_IDLE" },
         { "a member of the owner's group is the owner",
           "n1:idle1 n2:down n3:idle1,group=n2", "hint owner=n2",
           "take n3 OWNER_IDLE" },
@@ -937,7 +945,7 @@ static void draw_scene(void)
         .key = (enum route_ownership)draw(6),
         .write = draw(2), .learning = draw(4) == 0, .queueing = draw(2),
         .owners = scene.owners, .owner_count = 1 + draw(2),
-        .tried = draw(2) ? scene.tried : NULL,
+        .tried = draw(2) ? scene.tried : NULL, .fresh = draw(4) == 0,
         .ordered = (int)draw(scene.fleet.count + 1) - 1,
         .begin = NOW - draw(200) * NS_PER_MS, .now = NOW, .seed = drawn,
     };
@@ -1023,7 +1031,7 @@ static void check_service(const struct verdict *v)
             assert_int_equal(v->action, ROUTE_TAKE);
             assert_true(is_owner((uint32_t)v->instance));
         }
-        if (r->mode == ROUTE_HINT && !learning) {
+        if (r->mode == ROUTE_HINT && !learning && !r->fresh) {
             assert_true(v->action == ROUTE_TAKE ||
                         v->reason == ROUTE_OWNER_SOON);
         }
