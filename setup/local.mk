@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	setup/sandbox_topology.sh \
 	$(NULL)
 
+dist_doc_DATA += setup/affinity.map.sample
 dist_pkgdata_SCRIPTS += setup/register
 pkgdata_DATA = setup/odbcinst.ini.template
 CLEANFILES += $(pkgdata_DATA)

@@ -79,6 +79,7 @@ integration_programs = \
 	tests/leak-test \
 	tests/limits-test \
 	tests/manager-test \
+	tests/standby-test \
 	tests/storm-test \
 	tests/switch-test \
 	tests/warm-test \
@@ -173,6 +174,8 @@ tests_fork_test_SOURCES = tests/fork-test.c $(trouble)
 tests_fork_test_LDADD = $(integration_ldadd)
 tests_guest_test_SOURCES = tests/guest-test.c $(trouble)
 tests_guest_test_LDADD = $(integration_ldadd)
+tests_standby_test_SOURCES = tests/standby-test.c $(trouble)
+tests_standby_test_LDADD = $(integration_ldadd)
 tests_storm_test_SOURCES = tests/storm-test.c $(trouble)
 tests_storm_test_LDADD = $(integration_ldadd)
 tests_leak_test_SOURCES = tests/leak-test.c $(odbc_tap)
