@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BACKOFF_FIRST_MS = 1000, BACKOFF_MOST_MS = 30000 };
+enum { BACKOFF_FIRST_MS = 1000, BACKOFF_MOST_MS = 30000, LOOK_MS = 250 };
 
 static void set_health_locked(struct fleet *fleet, uint32_t i,
                               enum route_health health)
@@ -115,6 +115,35 @@ void fleet_set_slow(struct fleet *fleet, uint32_t i, bool slow)
 {
     atomic_store_explicit(&fleet->members[i].slow, slow,
                           memory_order_relaxed);
+}
+
+bool fleet_may_lead(const struct fleet *fleet, uint32_t i, uint64_t now)
+{
+    const struct route_member *m = &fleet->members[i];
+    uint32_t group = atomic_load(&m->group);
+
+    if (atomic_load(&m->role) != ROUTE_STANDBY ||
+        (atomic_load(&m->health) == ROUTE_DOWN &&
+         atomic_load(&m->retry_at) > now)) {
+        return false;
+    }
+    for (uint32_t k = 0; k < fleet->count; k++) {
+        m = &fleet->members[k];
+        if (atomic_load(&m->group) == group &&
+            atomic_load(&m->role) == ROUTE_PRIMARY &&
+            atomic_load(&m->health) != ROUTE_DOWN) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool fleet_look_due(struct fleet *fleet, uint64_t now)
+{
+    uint64_t last = atomic_load(&fleet->looked_at);
+
+    return last + LOOK_MS * NS_PER_MS <= now &&
+           atomic_compare_exchange_strong(&fleet->looked_at, &last, now);
 }
 
 void fleet_count_served(struct fleet *fleet, uint32_t i)

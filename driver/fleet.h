@@ -62,6 +62,7 @@ struct fleet {
     uint32_t refs;
     bool listed;
     const char *key;       /* a secret */
+    _Atomic uint64_t looked_at; /* ns: fleet_look_due() last said yes */
     _Atomic uint64_t files; /* inifile_fingerprint() when made or checked */
     const char *sections;  /* what the instances' DSNs said; a secret */
     struct fleet *prev, *next;
@@ -96,6 +97,14 @@ void fleet_suspect(struct fleet *fleet, uint32_t i);
 
 /* A call of ours to i is overdue, or none is any more. */
 void fleet_set_slow(struct fleet *fleet, uint32_t i, bool slow);
+
+/* May instance i have become the primary of its group?  It was a standby when
+   it last said who it is, and no primary of the group is up.  No locks. */
+bool fleet_may_lead(const struct fleet *fleet, uint32_t i, uint64_t now);
+
+/* Is it time to look for primaries?  Says yes at most four times a second
+   (rules §1.4).  No locks. */
+bool fleet_look_due(struct fleet *fleet, uint64_t now);
 
 /* A unit was placed on i. */
 void fleet_count_served(struct fleet *fleet, uint32_t i);

@@ -452,6 +452,33 @@ static void wait_for_event(struct unit *unit)
     }
 }
 
+/* Does the unit's key, if it leads anywhere, lead to instance i? */
+static bool leads_to(const struct place_order *order, uint32_t i)
+{
+    uint32_t group = atomic_load(&order->login->fleet->members[i].group);
+    uint32_t k = 0;
+
+    while (k < order->owner.count && order->owner.owners[k] != group) {
+        k++;
+    }
+    return order->owner.state != ROUTE_IS_OWNED || k < order->owner.count;
+}
+
+/* A unit has not found its owner's primary.  There may be another by now, but
+   standbys are passed over: has those asked who they are, for units to come. */
+static void look_for_primary(const struct place_order *order)
+{
+    struct fleet *fleet = order->login->fleet;
+    uint64_t now = clock_ns();
+    bool due = fleet_look_due(fleet, now);
+
+    for (uint32_t i = 0; due && i < fleet->count; i++) {
+        if (leads_to(order, i) && fleet_may_lead(fleet, i, now)) {
+            pool_look_locked(&order->login->pools[i]);
+        }
+    }
+}
+
 bool place_unit(struct place_order *order)
 {
     struct login *login = order->login;
@@ -482,6 +509,9 @@ bool place_unit(struct place_order *order)
     DL_DELETE(login->units, &unit);
     if (order->key && order->link) {
         learn(login, NULL, clock_ns());
+    }
+    if (!order->link || !leads_to(order, order->link->pool->instance)) {
+        look_for_primary(order);
     }
     place_serve_locked(login);
     mutex_unlock(&login->lock);

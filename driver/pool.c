@@ -238,6 +238,23 @@ bool pool_validate_locked(struct link *link, struct unit *unit)
     return true;
 }
 
+void pool_look_locked(struct pool *pool)
+{
+    struct link *link = pool->links[LINK_IDLE];
+
+    if (pool->count[LINK_OPENING] + pool->count[LINK_LEARNING] > 0) {
+        return;
+    }
+    if (!link) {
+        order_locked(pool, NULL, POOL_OPEN);
+        return;
+    }
+    pool_set_state_locked(link, LINK_LEARNING);
+    if (!pool_submit_locked(link, POOL_VALIDATE)) {
+        pool_close_locked(link);
+    }
+}
+
 void pool_abandon_locked(struct pool *pool, const struct unit *unit)
 {
     struct link *link;

@@ -108,6 +108,12 @@ bool pool_validate_locked(struct link *link, struct unit *unit);
    Locks: holds login->lock. */
 bool pool_learn_locked(struct pool *pool);
 
+/* Has a helper ask an instance who it is, over an idle link or a new one, for
+   whoever may want to know: ends in fleet_heard() or fleet_failed().  Nothing
+   while a link is being opened there, or asked, already.
+   Locks: holds login->lock. */
+void pool_look_locked(struct pool *pool);
+
 /* A session gives its link back: reset by a helper, or idle at once if it was
    never used, or closed.  dead: the inner driver says so.
    Locks: takes login->lock; never waits. */

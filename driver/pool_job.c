@@ -299,12 +299,23 @@ static void run_open_and_learn(struct job *job)
     fleet_release(fleet);
 }
 
+/* Who it is now comes first: a standby may have been promoted since this link
+   last said so, and the topology goes by that. */
 static void run_learn(struct job *job)
 {
     struct link *link = (struct link *)job;
     struct fleet *fleet = fleet_retain(fleet_of(link));
+    uint32_t i = link->pool->instance;
+    struct link_error error;
 
-    learn_job(link);
+    if (link_validate(link, &error)) {
+        heard(link);
+        learn_job(link);
+    } else {
+        fleet_suspect(fleet, i);
+        topology_asked(fleet, i, true); /* an old link is nobody's fault */
+        give_up(link);
+    }
     tell_all(fleet);
     fleet_release(fleet);
 }

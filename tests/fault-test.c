@@ -129,7 +129,7 @@ static void try_crash(void)
 
     printf("# a crashed owner\n");
     tap_ok(warm(FLEET), "crash: the fleet is known", "%s", odbc_error());
-    tap_ok(trouble_make("crash", "n2", NULL), "crash: n2 crashes", "see above");
+    tap_ok(trouble_make("crash", "n2"), "crash: n2 crashes", "see above");
     fails("crash: strict fails quickly, with 08001 native 28", &t,
           FLEET STRICT OWNED_BY_N2, "08001 28 ", "", 500);
     tap_ok(has(t.records, "key 1500 (owner n2)"),
@@ -149,7 +149,7 @@ static void try_crash(void)
           FLEET STRICT ";AffinityKey=500", "n1");
     lands("crash: other keys have their owner, n3",
           FLEET STRICT ";AffinityKey=2500", "n3");
-    tap_ok(trouble_make("revive", "n2", NULL), "crash: n2 is revived",
+    tap_ok(trouble_make("revive", "n2"), "crash: n2 is revived",
            "see above");
     lands("crash: strict works again at once", FLEET STRICT OWNED_BY_N2, "n2");
     cool();
@@ -235,7 +235,7 @@ static void try_pause(const char *dsn, const char *suffix)
     tap_ok(warm(fleet), "pause: the fleet is known", "%s", odbc_error());
     calm = others_take(fleet);
     trouble_pools(anchor, name, true, &before);
-    tap_ok(trouble_make("pause", "n2", NULL), "pause: n2 hangs", "see above");
+    tap_ok(trouble_make("pause", "n2"), "pause: n2 hangs", "see above");
 
     lands_elsewhere("pause: hint goes elsewhere within a second", hint, "n2",
                     1000);
@@ -261,7 +261,7 @@ static void try_pause(const char *dsn, const char *suffix)
     late.instance = name;
     late.idle = 1;
     late.opened = before.opened;
-    tap_ok(trouble_make("resume", "n2", NULL), "pause: n2 goes on",
+    tap_ok(trouble_make("resume", "n2"), "pause: n2 goes on",
            "see above");
     lands("pause: strict works again at once", strict, "n2");
     tap_ok(trouble_await(has_joined, &late, 10000),
@@ -445,7 +445,7 @@ static void try_death_inside(void)
     tap_ok(trouble_await(sleeps, watch, 10000), "crash inside: it is asleep",
            "%s", odbc_error());
     odbc_close(watch);
-    trouble_make("crash", "n2", NULL);
+    trouble_make("crash", "n2");
     trouble_watch_begin();
     begin = trouble_now();
     pthread_join(thread, NULL);
@@ -459,7 +459,7 @@ static void try_death_inside(void)
     tap_ok(is_dead(t.dbc), "crash inside: the session knows that it is dead",
            "it does not");
     odbc_close(t.dbc); /* with the statement still there */
-    trouble_make("revive", "n2", NULL);
+    trouble_make("revive", "n2");
     lands("crash inside: the next session is served",
           FLEET STRICT OWNED_BY_N2, "n2");
     tap_ok(trouble_await(trouble_quiet, anchor, 5000),

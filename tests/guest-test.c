@@ -11,6 +11,8 @@
  * itself with the name of a scene.  Such a child says on descriptor 3 that it
  * is ready and ends when descriptor 4 says so, while the parent does what the
  * scene needs; whatever it prints is somebody's fault.
+ *
+ * LONG: the scenes and what directs them are of no use without each other.
  */
 #include "autoconf.h"
 
@@ -243,22 +245,22 @@ static bool loaded_directly(void)
 
 static void pause_n2(void)
 {
-    trouble_make("pause", "n2", NULL);
+    trouble_make("pause", "n2");
 }
 
 static void crash_n2(void)
 {
-    trouble_make("crash", "n2", NULL);
+    trouble_make("crash", "n2");
 }
 
 static void resume_n2(void)
 {
-    trouble_make("resume", "n2", NULL);
+    trouble_make("resume", "n2");
 }
 
 static void revive_n2(void)
 {
-    trouble_make("revive", "n2", NULL);
+    trouble_make("revive", "n2");
 }
 
 static const struct scene {

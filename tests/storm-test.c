@@ -93,11 +93,11 @@ static void *make_weather(void *unused)
         bool crash = weather.crashes <= weather.pauses;
 
         set_away(i, true);
-        trouble_make(crash ? "crash" : "pause", names[i], NULL);
+        trouble_make(crash ? "crash" : "pause", names[i]);
         weather.crashes += crash;
         weather.pauses += !crash;
         rest(100 + draw(&state, crash ? 600 : 2400));
-        trouble_make(crash ? "revive" : "resume", names[i], NULL);
+        trouble_make(crash ? "revive" : "resume", names[i]);
         set_away(i, false);
         rest(100 + draw(&state, 900));
     }

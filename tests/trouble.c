@@ -56,18 +56,22 @@ static void print_log(FILE *log)
     }
 }
 
-bool trouble_make(const char *verb, const char *word, const char *word2)
+bool trouble_make(const char *verb, const char *words)
 {
-    char script[600], where[600];
-    char *arguments[] = { script, (char *)verb, where, (char *)word,
-                          (char *)word2, NULL };
+    char script[600], where[600], copy[200], *rest = copy, *word;
+    char *arguments[10] = { script, (char *)verb, where };
     posix_spawn_file_actions_t actions;
     FILE *log = tmpfile();
     int status = -1;
+    size_t n = 3;
     pid_t pid;
 
     snprintf(script, sizeof script, "%s", sandbox_script());
     snprintf(where, sizeof where, "%s", trouble_folder());
+    snprintf(copy, sizeof copy, "%s", words ? words : "");
+    while (n < 9 && (word = strtok_r(rest, " ", &rest))) {
+        arguments[n++] = word;
+    }
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
     posix_spawn_file_actions_adddup2(&actions, fileno(log), 1);
@@ -77,25 +81,29 @@ bool trouble_make(const char *verb, const char *word, const char *word2)
     }
     posix_spawn_file_actions_destroy(&actions);
     if (status != 0) {
-        printf("# %s %s %s failed:\n", verb, where, word ? word : "");
+        printf("# %s %s %s failed:\n", verb, where, words ? words : "");
         print_log(log);
     }
     fclose(log);
     return status == 0;
 }
 
-bool trouble_choose(const char *name)
+void trouble_choose(const char *name)
+{
+    snprintf(folder, sizeof folder, "%s", name);
+}
+
+bool trouble_use_dsns(void)
 {
     char command[1400], line[600], *value;
     FILE *pipe;
     int n = 0;
 
-    snprintf(folder, sizeof folder, "%s", name);
     snprintf(command, sizeof command,
              "eval \"$('%s' env '%s')\" && printf '%%s\\n' "
              "ODBCINI=\"$ODBCINI\" ODBCSYSINI=\"$ODBCSYSINI\" "
              "ODBCINSTINI=\"$ODBCINSTINI\"",
-             sandbox_script(), folder);
+             sandbox_script(), trouble_folder());
     pipe = popen(command, "r");
     while (pipe && fgets(line, sizeof line, pipe)) {
         line[strcspn(line, "\n")] = '\0';

@@ -19,14 +19,17 @@ extern SQLHENV trouble_env; /* of all that follows; main() makes it */
 
 /* ---- the sandbox --------------------------------------------------------- */
 
-/* Runs `setup/sandbox verb FOLDER word…` (up to two words, or NULL) on
+/* Runs `setup/sandbox verb FOLDER words` (parted by blanks; NULL = none) on
    AFF_SANDBOX, or on the folder chosen last; waits for its end.  False: it
    failed; what it said is printed as comments.  Any thread. */
-bool trouble_make(const char *verb, const char *word, const char *word2);
+bool trouble_make(const char *verb, const char *words);
 
-/* From now on this sandbox; its DSNs too, if no ODBC call was made yet.
-   False: it does not answer. */
-bool trouble_choose(const char *folder);
+/* From now on this folder's sandbox, running or to be started. */
+void trouble_choose(const char *folder);
+
+/* Has this process use its DSNs, if no ODBC call was made yet.  False: it does
+   not say where they are. */
+bool trouble_use_dsns(void);
 
 /* The folder in use. */
 const char *trouble_folder(void);
