@@ -89,6 +89,7 @@ integration_scripts = \
 	tests/clients-test.sh \
 	tests/command-test.py \
 	tests/command-test.sh \
+	tests/route-truth-test.py \
 	tests/routing-test.py \
 	tests/sandbox-test.sh \
 	tests/topology-test.py \
