@@ -149,11 +149,38 @@ static uint64_t digest_of(const struct snapshot *s, uint32_t i)
     return reply->digest;
 }
 
+/* Has everybody answered at whom instance i points? */
+static bool is_settled(const struct snapshot *s, uint32_t i)
+{
+    const struct topology_reply *reply = s->replies[i];
+    uint8_t *answered = calloc(s->count, 1);
+    bool settled = answered != NULL;
+
+    for (uint32_t k = 0; answered && k < s->count; k++) {
+        if (s->replies[k]) {
+            answered[s->group[k]] = 1;
+        }
+    }
+    for (uint32_t n = 0; settled && n < reply->tree->count; n++) {
+        uint32_t claim = reply->claims[n];
+        if (claim != TOPOLOGY_NO_CLAIM && claim != TOPOLOGY_LOCAL) {
+            int64_t instance =
+                reply->servers[claim - TOPOLOGY_POINTER].instance;
+            settled = instance >= 0 && answered[s->group[instance]];
+        }
+    }
+    free(answered);
+    return settled;
+}
+
 /* If all agree, only the first is left to be merged: what points at the others
-   stands, and nobody contradicts it. */
+   stands, and nobody contradicts it.  But once all of them have answered the
+   map is made of all, since it tells what is stored from what is only pointed
+   at (and might be partitioned further). */
 static void find_agreement(struct snapshot *s)
 {
     int64_t first = -1;
+    bool settled;
 
     for (uint32_t i = 0; i < s->count && !s->rows; i++) {
         const struct topology_reply *reply = s->replies[i];
@@ -169,7 +196,11 @@ static void find_agreement(struct snapshot *s)
             return;
         }
     }
-    for (uint32_t i = 0; first >= 0 && i < s->count && !s->rows; i++) {
+    settled = first >= 0 && is_settled(s, (uint32_t)first);
+    if (settled) {
+        s->digest = mix(s->digest, 1) | 1;
+    }
+    for (uint32_t i = 0; first >= 0 && i < s->count && !settled; i++) {
         if (i != first) {
             topology_reply_release(s->replies[i]);
             s->replies[i] = NULL;

@@ -257,6 +257,20 @@ static void test_bad_key(void **state)
     assert_string_equal(next_for("abc"), "");
 }
 
+/* A leaf that is only pointed at might be partitioned further over there. */
+static void test_too_many_sub_keys(void **state)
+{
+    (void)state;
+    make_fleet("n1 n2 n3", "orders", "", "");
+    assert_string_equal(next_for("1500"), "n1");
+    learn("n1");
+    assert_string_equal(owner_of("1500,7"), "n2");
+    learn_all();
+    assert_string_equal(owner_of("1500,7"), "bad");
+    assert_non_null(strstr(why_of("1500,7"), "2 sub-keys"));
+    assert_string_equal(owner_of("5,7"), "bad");
+}
+
 static void test_second_after_hedge(void **state)
 {
     uint64_t now = clock_ns();
@@ -810,6 +824,7 @@ int main(void)
         TEST(test_first_key_asks_one),
         TEST(test_rest_is_learnt_behind_it),
         TEST(test_bad_key),
+        TEST(test_too_many_sub_keys),
         TEST(test_second_after_hedge),
         TEST(test_down_is_passed_over),
         TEST(test_not_opened_is_retried_later),
