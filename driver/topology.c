@@ -35,8 +35,41 @@ static bool is_ascii(const char *text)
     return true;
 }
 
+/* table or schema.table, as SQL writes names: an instance that is asked for
+   anything else fails each time, and its answer never comes. */
+static bool is_table_name(const char *p)
+{
+    unsigned parts = 0;
+
+    do {
+        const char *begin = p += strspn(p, " ");
+        if (*p == '"') {
+            for (p++; *p && (*p != '"' || p[1] == '"'); p++) {
+                p += *p == '"';
+            }
+            if (*p++ != '"') {
+                return false;
+            }
+        } else {
+            p += strcspn(p, " .\"");
+        }
+        if (p == begin) {
+            return false;
+        }
+        p += strspn(p, " ");
+        parts++;
+    } while (*p++ == '.');
+    return !p[-1] && parts <= 2;
+}
+
 static bool check_config(const struct config_fleet *config, struct why *why)
 {
+    if (*config->table && !is_table_name(config->table)) {
+        why_set(why, WHY_VALUE, "AffinityTable=%s: not the name of a table; "
+                "allowed: schema.table or table, in \"quotes\" where SQL needs "
+                "them", config->table);
+        return false;
+    }
     if (*config->table && *config->query) {
         why_set(why, WHY_VALUE, "AffinityTable and AffinityQuery are both "
                 "given; only one of them can say who owns what");

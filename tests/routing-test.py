@@ -343,6 +343,14 @@ def wrong_tables():
          'n2')
     same('a quoted table', place('DSN=orders-strict;AffinityTable='
                                  '"public"."orders";AffinityKey=1500'), 'n2')
+    for name in ('a.b.c', '"orders', 'public.', '.orders', 'orders items',
+                 'public."orders"x', 'public..orders'):
+        refused('what is no name of a table: %s' % name, 'HY024',
+                'AffinityTable=' + name, 'DSN=orders-strict;AffinityKey=1500;'
+                'AffinityTable=' + braced(name))
+    same('blanks around the parts of a name', place(
+        'DSN=orders-strict;AffinityTable= public . orders ;AffinityKey=1500'),
+        'n2')
     refused('a table and a query at once', 'HY024', 'AffinityQuery',
             'DSN=orders-strict;AffinityKey=1;AffinityQuery=SELECT 1')
 
