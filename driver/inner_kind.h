@@ -62,8 +62,8 @@ struct inner_kind {
        backend; each may be NULL.  NULL-terminated list. */
     const char *const *who;
 
-    /* Does the reset put a narrow driver's client encoding back to a value
-       that it does not expect, so that it must be set again? */
+    /* Does the reset put a narrow link's client encoding back to a value that
+       the driver does not expect, so that it must be set again? */
     bool encoding_lost;
 
     /* What a connection attribute was before anybody set it, for those the

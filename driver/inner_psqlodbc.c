@@ -25,6 +25,7 @@
 #include "inner_pqopt.h"
 
 #include <ctype.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,50 @@ static void append_passed(struct text *out, const struct connstr *passed)
     text_free(&value);
 }
 
+/* The encoding that a link is given by ConnSettings, because psqlODBC would
+   else call setlocale(), which no thread of ours may (rules §15).  A narrow
+   link's is what psqlODBC takes from the name of the locale, as long as that
+   is one of those that people use; NULL: psqlODBC has to find out itself, for
+   which it needs no setlocale() if PGCLIENTENCODING or the user says it. */
+static const char *encoding_of(bool wide, const struct text *settings)
+{
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+    const char *name = NULL, *dot;
+    locale_t locale;
+
+    if (wide) {
+        return "UTF8";
+    }
+    if (getenv("PGCLIENTENCODING") ||
+        (settings->length &&
+         strcasestr(text_string(settings), "client_encoding"))) {
+        return NULL;
+    }
+    for (int i = 0; i < 3 && (!name || !*name); i++) {
+        name = getenv(names[i]);
+    }
+    dot = name ? strchr(name, '.') : NULL;
+    if (!dot || !(text_same(dot, ".UTF-8") || text_same(dot, ".UTF8"))) {
+        return NULL;
+    }
+    locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    if (!locale) {
+        return NULL; /* there is none of this name */
+    }
+    freelocale(locale);
+    return "UTF8";
+}
+
+static void append_encoding(struct text *settings, bool wide)
+{
+    const char *encoding = encoding_of(wide, settings);
+
+    if (encoding) {
+        text_appendf(settings, "%sset client_encoding to '%s'",
+                     settings->length ? ";" : "", encoding);
+    }
+}
+
 static bool compose(const struct inner_target *target, bool wide,
                     struct text *out, struct why *why)
 {
@@ -179,14 +224,7 @@ static bool compose(const struct inner_target *target, bool wide,
         }
         append_passed(out, target->passed);
         connstr_append(out, "pqopt", text_string(&merged));
-        if (wide) {
-            /* else psqlodbcw calls setlocale(), which no thread of ours may
-               (rules §15) */
-            if (settings.length) {
-                text_append_char(&settings, ';');
-            }
-            text_append(&settings, "set client_encoding to 'UTF8'");
-        }
+        append_encoding(&settings, wide);
         if (settings.length) {
             connstr_append(out, "ConnSettings", text_string(&settings));
         }

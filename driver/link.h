@@ -65,6 +65,7 @@ struct link {
     struct job job; /* first: what a helper thread is to do with it */
     const struct inner *inner;
     SQLHDBC hdbc;
+    bool wide; /* it was, or will be, opened by the wide function */
     struct link_who who;
 
     /* What the session did to it; nobody else looks while it is held. */

@@ -108,7 +108,7 @@ static bool set_encoding(struct link *link, struct link_error *error)
 {
     char sql[80];
 
-    if (!link->inner->kind->encoding_lost || link->inner->wide ||
+    if (!link->inner->kind->encoding_lost || link->wide ||
         !link->who.encoding[0]) {
         return true;
     }

@@ -73,6 +73,7 @@ static struct link *make_link(struct pool *pool)
         link->pool = pool;
         link->state = LINK_STATES;
         link->inner = pool->login->fleet->instances[pool->instance].inner;
+        link->wide = pool->login->wide;
         link->hdbc = SQL_NULL_HDBC;
         login_retain(pool->login);
     }

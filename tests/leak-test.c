@@ -432,6 +432,23 @@ static void try_truths(bool wide)
     odbc_close(dbc);
 }
 
+/* A narrow link's encoding comes from the locale, through psqlODBC: the next
+   user of it reads the same bytes as its first. */
+static void try_narrow_letter(const char *string)
+{
+#define LETTER "SELECT pg_backend_pid() || ' ' || " \
+               "current_setting('client_encoding') || ' ' || chr(233)"
+    char first[200];
+    SQLHDBC dbc = odbc_open(env, string, false);
+
+    snprintf(first, sizeof first, "%s", odbc_value(dbc, LETTER));
+    odbc_close(dbc);
+    dbc = odbc_open(env, string, false);
+    tap_is("narrow: an accented letter is the same after a reset",
+           odbc_value(dbc, LETTER), first);
+    odbc_close(dbc);
+}
+
 static bool make_database(void)
 {
     static const char *const steps[] = {
@@ -502,6 +519,10 @@ int main(void)
     try_all("psqlODBC ANSI",
             "DSN=orders-ansi;Instances=n1-ansi;PoolMax=1;UID=postgres;"
             "Database=leak");
+    try_narrow_letter("DSN=orders;Instances=n1;PoolMax=1;UID=postgres;"
+                      "Database=leak;ByteaAsLongVarBinary=1");
+    try_narrow_letter("DSN=orders-ansi;Instances=n1-ansi;PoolMax=1;"
+                      "UID=postgres;Database=leak;ByteaAsLongVarBinary=1");
     drop_database();
     SQLFreeHandle(SQL_HANDLE_ENV, env);
     return tap_end();

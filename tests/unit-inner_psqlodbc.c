@@ -228,6 +228,48 @@ static void pgoptions_stand_between_ours_and_the_users(void **state)
     text_free(&out);
 }
 
+/* What psqlODBC would ask setlocale() for. */
+static void a_narrow_link_has_the_encoding_of_the_locale(void **state)
+{
+    static const struct {
+        const char *locale, *environment, *ini, *settings;
+    } rows[] = {
+        { "C", NULL, "", "" },
+        { "nn_NO.UTF-8", NULL, "", "" }, /* not installed */
+        { "C.UTF-8", NULL, "",
+          "ConnSettings={set client_encoding to 'UTF8'};" },
+        { "C.utf8", NULL, "ConnSettings=set a to 1",
+          "ConnSettings={set a to 1;set client_encoding to 'UTF8'};" },
+        { "C.UTF-8", "LATIN1", "", "" },
+        { "C.UTF-8", NULL, "ConnSettings=set client_encoding to latin9",
+          "ConnSettings={set client_encoding to latin9};" },
+    };
+    struct connstr passed;
+    struct inner_target target = { .dsn = "n1", .passed = &passed };
+    struct text out, wanted;
+    (void)state;
+
+    connstr_init(&passed);
+    text_init(&out);
+    text_init(&wanted);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        put_dsn(rows[i].ini);
+        setenv("LC_ALL", rows[i].locale, 1);
+        if (rows[i].environment) {
+            setenv("PGCLIENTENCODING", rows[i].environment, 1);
+        }
+        compose_to(&out, &target, false);
+        text_clear(&wanted);
+        text_appendf(&wanted, "DSN=n1;pqopt={" OPTIONS "};%s",
+                     rows[i].settings);
+        assert_string_equal(text_string(&out), text_string(&wanted));
+        unsetenv("PGCLIENTENCODING");
+    }
+    setenv("LC_ALL", "C", 1);
+    text_free(&out);
+    text_free(&wanted);
+}
+
 static void an_instance_without_a_dsn_is_host_and_port(void **state)
 {
     struct connstr passed;
@@ -429,6 +471,8 @@ static int set_up(void **state)
     setenv("ODBCINI", path, 1);
     setenv("ODBCSYSINI", folder, 1);
     setenv("HOME", folder, 1);
+    setenv("LC_ALL", "C", 1);
+    unsetenv("PGCLIENTENCODING");
     unsetenv("ODBCINSTINI");
     return 0;
 }
@@ -451,6 +495,7 @@ int main(void)
         cmocka_unit_test(values_keep_their_meaning_whatever_their_origin),
         cmocka_unit_test(ini_values_and_arguments_too),
         cmocka_unit_test(pgoptions_stand_between_ours_and_the_users),
+        cmocka_unit_test(a_narrow_link_has_the_encoding_of_the_locale),
         cmocka_unit_test(an_instance_without_a_dsn_is_host_and_port),
         cmocka_unit_test(what_cannot_be_composed_says_why),
         cmocka_unit_test(words_count_where_the_state_is_lost),
