@@ -155,6 +155,8 @@ bool link_open(struct link *link, const struct link_order *order,
         link->hdbc = SQL_NULL_HDBC;
         return false;
     }
+    /* what the application reads must be its own */
+    call->SQLSetConnectAttr(link->hdbc, SQL_ATTR_LOGIN_TIMEOUT, NULL, 0);
     if (!ask_who(link, error)) {
         link_close(link);
         return false;

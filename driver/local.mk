@@ -104,6 +104,7 @@ driver_libcore_la_SOURCES = \
 	driver/command_show.c \
 	driver/place.c \
 	driver/place_say.c \
+	driver/place_time.c \
 	driver/route.c \
 	driver/route_able.c \
 	driver/route_bound.c \

@@ -148,45 +148,11 @@ static struct route_request request_of(const struct unit *unit, uint64_t now)
     };
 }
 
-/* ---- until when ------------------------------------------------------- */
-
-static uint64_t order_limit(const struct unit *unit)
-{
-    const struct config_fleet *config = &unit->order->login->fleet->config;
-    uint32_t ms = unit->validating ? config->check_timeout
-                                   : config->connect_timeout;
-
-    return unit->ordered_at + ms * NS_PER_MS;
-}
-
-static uint64_t earliest(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* When the unit must be looked at again at the latest. */
-static uint64_t next_look(const struct unit *unit, uint64_t now)
-{
-    uint64_t until = earliest(unit->hard, unit->ask_again);
-
-    if (unit->ordered >= 0) {
-        until = earliest(until, unit->patient_until);
-        until = earliest(until, order_limit(unit));
-    } else {
-        until = earliest(until, unit->wait_until);
-    }
-    if (unit->learning || unit->order->owner.state == ROUTE_IS_MOVING) {
-        until = earliest(until,
-                         topology_wake(unit->order->login->fleet, now));
-    }
-    return until;
-}
-
 /* A sleeping unit that must be looked at earlier than it thought when it fell
    asleep, since somebody else has decided it anew, is woken to see that. */
 static void mind_the_time(struct unit *unit, uint64_t now)
 {
-    if (!unit->done && next_look(unit, now) < unit->sleeps_until) {
+    if (!unit->done && place_next_look(unit, now) < unit->sleeps_until) {
         cond_signal(&unit->wake);
     }
 }
@@ -339,6 +305,10 @@ static bool unit_ready(struct unit *unit, struct link *link)
     if (unit->done || !acceptable(unit, link->pool->instance)) {
         return false;
     }
+    if (unit->order->owner.state == ROUTE_IS_OWNED &&
+        unit->order->verdict.reason == ROUTE_UNLEARNT) {
+        unit->order->verdict.reason = ROUTE_OWNER_OPEN; /* learnt meanwhile */
+    }
     if (link->state != LINK_HELD) {
         pool_set_state_locked(link, LINK_HELD);
         link->sessions++;
@@ -411,7 +381,7 @@ static bool look_at_order(struct unit *unit, uint64_t now)
     struct fleet *fleet = unit->order->login->fleet;
     uint32_t i = (uint32_t)unit->ordered;
 
-    if (now >= order_limit(unit)) {
+    if (now >= place_order_limit(unit)) {
         struct link_error error;
         place_late_error(unit, &error);
         leave_order(unit);
@@ -433,7 +403,7 @@ static void wait_for_event(struct unit *unit)
     uint64_t now = clock_ns();
     bool timely;
 
-    unit->sleeps_until = next_look(unit, now);
+    unit->sleeps_until = place_next_look(unit, now);
     timely = cond_wait(&unit->wake, &login->lock, unit->sleeps_until);
     unit->sleeps_until = 0;
     now = clock_ns();
@@ -442,7 +412,7 @@ static void wait_for_event(struct unit *unit)
         return;
     }
     decide(unit, unit->ordered >= 0 && look_at_order(unit, now));
-    if (unit->done || now < earliest(unit->hard, unit->wait_until)) {
+    if (unit->done || now < place_earlier(unit->hard, unit->wait_until)) {
         return;
     }
     if (now >= unit->hard || unit->ordered < 0) {
@@ -493,7 +463,7 @@ bool place_unit(struct place_order *order)
     unit.hard = order->deadline != UINT64_MAX
                     ? order->deadline
                     : unit.wait_until + config->connect_timeout * NS_PER_MS;
-    unit.wait_until = earliest(unit.wait_until, unit.hard);
+    unit.wait_until = place_earlier(unit.wait_until, unit.hard);
     mutex_lock(&login->lock);
     unit.fresh = login->total_idle == 0;
     DL_APPEND(login->units, &unit);
@@ -543,7 +513,7 @@ uint32_t place_learn(struct login *login, uint32_t wait_ms)
     asked += learn(login, NULL, now);
     while (now < until && !topology_complete(login->fleet)) {
         cond_wait(&unit.wake, &login->lock,
-                  earliest(until, topology_wake(login->fleet, now)));
+                  place_earlier(until, topology_wake(login->fleet, now)));
         now = clock_ns();
         /* those that were being asked already may have answered too early */
         asked += learn(login, NULL, now);
@@ -567,7 +537,7 @@ static void await_owner(struct unit *unit)
     DL_APPEND(login->units, unit);
     look_up_owner(unit, unit->begin);
     while (unit->learning) {
-        cond_wait(&unit->wake, &login->lock, next_look(unit, clock_ns()));
+        cond_wait(&unit->wake, &login->lock, place_next_look(unit, clock_ns()));
         look_up_owner(unit, clock_ns());
     }
     DL_DELETE(login->units, unit);

@@ -92,6 +92,24 @@ static void say_incapable(const struct place_order *order, uint32_t i,
     }
 }
 
+/* An inner driver's words, without their line breaks. */
+static void say_words(const char *words, struct text *out)
+{
+    for (; *words; words++) {
+        if (*words != '\n') {
+            text_append_char(out, *words == '\t' ? ' ' : *words);
+        } else if (words[1]) {
+            text_append(out, "; ");
+        }
+    }
+}
+
+static void say_error(const struct link_error *error, struct text *out)
+{
+    text_appendf(out, "[%s] ", error->state);
+    say_words(error->text, out);
+}
+
 static void say_state(const struct place_order *order, uint32_t i,
                       const struct fleet_instance_view *view,
                       struct text *out)
@@ -113,7 +131,8 @@ static void say_state(const struct place_order *order, uint32_t i,
             text_appendf(out, ", tried again in %u ms",
                          (unsigned)((view->retry_at - now) / NS_PER_MS));
         }
-        text_appendf(out, ": %s", view->error.text);
+        text_append(out, ": ");
+        say_words(view->error.text, out);
     }
 }
 
@@ -136,8 +155,7 @@ void place_say_refusal(const struct place_order *order, uint32_t i,
         }
     }
     if (order->refusals && order->refusals[i].error.state[0]) {
-        text_appendf(out, "[%s] %s", order->refusals[i].error.state,
-                     order->refusals[i].error.text);
+        say_error(&order->refusals[i].error, out);
     } else {
         say_state(order, i, &view, out);
     }
@@ -171,6 +189,25 @@ static enum why_code failure_code(const struct unit *unit)
     return unit->late_at >= 0 ? WHY_OPEN_LATE : WHY_REFUSED;
 }
 
+/* Many programs show the first record only, so it holds the cause: what the
+   instance said that refused the login, or did not answer, or failed last. */
+static void say_cause(const struct unit *unit, struct text *out)
+{
+    const struct place_order *order = unit->order;
+    int at = unit->refused_at >= 0 ? unit->refused_at : unit->late_at;
+
+    if (!order->refusals) {
+        return;
+    }
+    for (uint32_t i = 0; at < 0 && i < order->login->fleet->count; i++) {
+        at = order->refusals[i].error.state[0] ? (int)i : -1;
+    }
+    if (at >= 0 && order->refusals[at].error.state[0]) {
+        text_appendf(out, "; %s: ", instance_name(order, at));
+        say_error(&order->refusals[at].error, out);
+    }
+}
+
 void place_explain_failure(struct unit *unit)
 {
     static const char *const modes[] = { "hint", "prefer", "strict" };
@@ -198,6 +235,7 @@ void place_explain_failure(struct unit *unit)
                      route_reason_text(order->verdict.reason),
                      modes[order->mode], order->write ? "write" : "read",
                      (unsigned)(order->waited / NS_PER_MS));
+        say_cause(unit, &text);
         if (order->key && order->owner.why.text[0]) {
             text_appendf(&text, "; %s", order->owner.why.text);
         }

@@ -36,6 +36,17 @@ struct unit {
     struct unit *prev, *next;
 };
 
+static inline uint64_t place_earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ns: when what a helper does for the unit has taken too long. */
+uint64_t place_order_limit(const struct unit *unit);
+
+/* ns: when the unit must be looked at again at the latest. */
+uint64_t place_next_look(const struct unit *unit, uint64_t now);
+
 /* What is said of an order that did not end in time. */
 void place_late_error(const struct unit *unit, struct link_error *error);
 
