@@ -35,8 +35,8 @@ fi
 
 runs "without a prefix: configure" in_folder plain "$src/configure" \
     --enable-werror
-runs "without debug, all builds without a warning" in_folder plain \
-    make "$jobs" check TESTS=
+runs "without debug, it builds without a warning" in_folder plain \
+    make "$jobs"
 runs "make install" in_folder plain make install DESTDIR="$work/root"
 is "installs the drivers among the manager's, the header and the template" \
     "$(cd "$work/root" && find . -type f ! -path '*/doc/*' | LC_ALL=C sort)" \
@@ -49,5 +49,7 @@ is "installs the drivers among the manager's, the header and the template" \
 runs "make uninstall" in_folder plain make uninstall DESTDIR="$work/root"
 is "leaves nothing" "$(find "$work/root" -type f)" ''
 
-runs "make distcheck" in_folder plain make distcheck
+# The unit tests have been run by whoever runs this one.
+runs "make distcheck" in_folder plain make "$jobs" distcheck \
+    DISTCHECK_CONFIGURE_FLAGS=--disable-tests
 tap_done
