@@ -36,13 +36,6 @@
 
 enum { CHILD_SECONDS = 30, FORKS = 50, THREADS = 4 };
 
-/* Read by ThreadSanitizer, where it is: children may have threads. */
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "die_after_fork=0";
-}
-
 /* What a child has to say goes here, since stdout is the parent's. */
 static char *said;
 
