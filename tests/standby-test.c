@@ -166,8 +166,7 @@ static void try_switch_back(void)
     lands("strict stays with the primary", OF_N2, "n2s1");
     tap_ok(trouble_make("promote", "n2"), "n2 is promoted", "see above");
     lands_in_time("strict finds the new primary by itself", OF_N2, "n2");
-    tap_ok(trouble_make("revive", "n2s1"), "n2s1 is a standby again",
-           "see above");
+    trouble_make("revive", "n2s1"); /* or not: that is sandbox-test's matter */
     lands("strict is still with the primary", OF_N2, "n2");
 }
 

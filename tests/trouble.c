@@ -75,6 +75,28 @@ static void print_log(FILE *log)
     }
 }
 
+/* The end of an instance's own log, likewise. */
+static void print_end(const char *instance)
+{
+    enum { MOST = 3000 };
+    char path[700];
+    FILE *log;
+
+    snprintf(path, sizeof path, "%s/%s/log", trouble_folder(), instance);
+    log = fopen(path, "r");
+    if (log) {
+        char text[MOST + 1], *rest = text, *line;
+
+        fseek(log, 0, SEEK_END);
+        fseek(log, ftell(log) > MOST ? -(long)MOST : -ftell(log), SEEK_END);
+        text[fread(text, 1, MOST, log)] = '\0';
+        while ((line = strtok_r(rest, "\n", &rest))) {
+            printf("# %s: %s\n", instance, line);
+        }
+        fclose(log);
+    }
+}
+
 bool trouble_make(const char *verb, const char *words)
 {
     char script[600], where[600], copy[200], *rest = copy, *word;
@@ -102,6 +124,7 @@ bool trouble_make(const char *verb, const char *words)
     if (status != 0) {
         printf("# %s %s %s failed:\n", verb, where, words ? words : "");
         print_log(log);
+        print_end(n > 3 ? arguments[n - 1] : "");
     }
     fclose(log);
     return status == 0;
