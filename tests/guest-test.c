@@ -342,12 +342,17 @@ static bool make_ini(void)
     return changed;
 }
 
+/* As root, libodbcinst makes an empty odbc.ini there. */
 static void drop_ini(void)
 {
-    char name[300];
+    static const char *const files[] = { "odbcinst.ini", "odbc.ini" };
 
-    snprintf(name, sizeof name, "%s/odbcinst.ini", ini);
-    unlink(name);
+    for (int i = 0; i < 2; i++) {
+        char name[300];
+
+        snprintf(name, sizeof name, "%s/%s", ini, files[i]);
+        unlink(name);
+    }
     rmdir(ini);
 }
 
