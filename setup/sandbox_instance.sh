@@ -113,7 +113,8 @@ standby_follow() {
     source=${primary_of[${1%%s*}]}
     instance_answers "$source" || return 0
     position=$(ask "$source" 'SELECT pg_current_wal_flush_lsn()') || return 0
-    await 10 standby_has "$1" "$position"
+    # a walreceiver that meets the end of a timeline tries again after 5 s
+    await 40 standby_has "$1" "$position"
 }
 
 standby_has() {

@@ -176,12 +176,13 @@ instance_kill_round() {
 instance_sweep() {
     local pid=
     instance_is_gone "$1" || fail "$1 has processes without a postmaster"
+    # before the data directory is looked at: it may be a new one
+    rm -f "$sockets/.s.PGSQL.${port_of[$1]}"{,.lock}
     { read -r pid <"$dir/$1/data/postmaster.pid"; } 2>/dev/null || return 0
     if [[ -e /proc/$pid ]]; then
         shared_memory_remove "$1"
         rm -f "$dir/$1/data/postmaster.pid"
     fi
-    rm -f "$sockets/.s.PGSQL.${port_of[$1]}"{,.lock}
 }
 
 # A killed postmaster leaves its System V segment, named on line 7 of its
