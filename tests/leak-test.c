@@ -453,8 +453,8 @@ static bool make_database(void)
 {
     static const char *const steps[] = {
         "DROP DATABASE IF EXISTS leak WITH (FORCE)",
-        "CREATE DATABASE leak TEMPLATE template0 ENCODING 'LATIN1' "
-        "LC_COLLATE 'C' LC_CTYPE 'C'",
+        ("CREATE DATABASE leak TEMPLATE template0 ENCODING 'LATIN1' "
+         "LC_COLLATE 'C' LC_CTYPE 'C'"),
         "ALTER DATABASE leak SET DateStyle = 'German'",
         "ALTER DATABASE leak SET extra_float_digits = -5",
     };
