@@ -58,7 +58,8 @@ struct login {
     uint32_t total;         /* links in any state but CLOSING */
     uint32_t total_idle;
     struct unit *units;     /* waiting, first come first (place.c) */
-    bool retired;           /* its fleet is out of date: keep no link */
+    _Atomic bool retired;   /* out of date: keep no link, no new session;
+                               set with lock held, read by login_get() */
     void (*serve)(struct login *login); /* place.c: somebody may go on */
 
     uint32_t refs;          /* guarded by fleet->lock */

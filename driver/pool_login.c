@@ -105,7 +105,7 @@ static struct login *find_locked(struct fleet *fleet, const char *key)
 
     mutex_assert_held(&fleet->lock);
     DL_FOREACH(fleet->logins, login) {
-        if (strcmp(login->key, key) == 0) {
+        if (!login->retired && strcmp(login->key, key) == 0) {
             login->refs++;
             return login;
         }
