@@ -70,11 +70,6 @@ static bool check_config(const struct config_fleet *config, struct why *why)
                 "them", config->table);
         return false;
     }
-    if (*config->table && *config->query) {
-        why_set(why, WHY_VALUE, "AffinityTable and AffinityQuery are both "
-                "given; only one of them can say who owns what");
-        return false;
-    }
     if (!is_ascii(config->query)) {
         why_set(why, WHY_VALUE, "AffinityQuery must be plain ASCII; write "
                 "other characters as U&'\\xxxx' or chr(n)");

@@ -175,6 +175,10 @@ void topology_name_error(struct link_error *error, const char *format, ...)
 void topology_own_error(struct link_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same, 22000: what an instance says is not what was asked for. */
+void topology_data_error(struct link_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* ---- topology_resolve.c: keys that only a server can judge ------------- */
 
 /* NULL: out of memory. */

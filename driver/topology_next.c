@@ -74,6 +74,34 @@ static bool pending_locked(struct topology *topology, uint64_t now)
     return false;
 }
 
+/* Did the instance say that what it is asked is wrong: syntax, names, values?
+   Rights are not among it: another login may have them. */
+static bool is_wrong(const struct topology_instance *at)
+{
+    const char *state = at->error.state;
+
+    return at->state == TOPOLOGY_FAILED && strcmp(state, "42501") != 0 &&
+           (strncmp(state, "42", 2) == 0 || strncmp(state, "22", 2) == 0 ||
+            strncmp(state, "0A", 2) == 0);
+}
+
+/* Have all who might still answer said so?  Then the owner is not "not learnt
+   yet": strict would open anywhere for ever on a mistyped query. */
+static bool wrong_everywhere_locked(const struct topology *topology)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < topology->fleet->count; i++) {
+        if (topology_wanted_locked(topology, i)) {
+            if (!is_wrong(&topology->at[i])) {
+                return false;
+            }
+            any = true;
+        }
+    }
+    return any;
+}
+
 /* Nobody is known to own it: is that all there is to say? */
 static void settle_locked(struct topology *topology, uint64_t now,
                           struct topology_answer *answer)
@@ -85,6 +113,9 @@ static void settle_locked(struct topology *topology, uint64_t now,
         answer->count = 0;
         answer->pending = pending_locked(topology, now);
         topology_say_unknown_locked(topology, &answer->why);
+        if (!answer->pending && wrong_everywhere_locked(topology)) {
+            answer->state = ROUTE_IS_UNOWNED; /* until they are asked again */
+        }
     } else if (answer->state == ROUTE_IS_MOVING) {
         return;
     } else if (answer->state == ROUTE_IS_UNRESOLVED) {

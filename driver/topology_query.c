@@ -37,9 +37,9 @@ struct answer {
 static bool refuse(struct answer *answer, const char *text)
 {
     answer->failed = true;
-    topology_own_error(answer->error, "AffinityQuery on %s, row %llu: %s",
-                       answer->instance, (unsigned long long)answer->rows,
-                       text);
+    topology_data_error(answer->error, "AffinityQuery on %s, row %llu: %s",
+                        answer->instance, (unsigned long long)answer->rows,
+                        text);
     return false;
 }
 
@@ -156,8 +156,8 @@ static bool check(struct answer *answer)
     uint32_t a, b;
 
     if (!topology_rows_check(&rows, &a, &b, &cause)) {
-        topology_own_error(answer->error, "AffinityQuery on %s: %s",
-                           answer->instance, cause.text);
+        topology_data_error(answer->error, "AffinityQuery on %s: %s",
+                            answer->instance, cause.text);
         return false;
     }
     if (!topology_reply_settle(answer->reply)) {
@@ -170,30 +170,6 @@ static bool check(struct answer *answer)
                             answer->instance);
     }
     return true;
-}
-
-/* Would the instance say the same again?  Syntax, names, rights and values. */
-static bool is_wrong(const struct link_error *error)
-{
-    return strncmp(error->state, "42", 2) == 0 ||
-           strncmp(error->state, "22", 2) == 0 ||
-           strncmp(error->state, "0A", 2) == 0;
-}
-
-/* A query that is wrong is an answer too: nobody owns anything, and why. */
-static struct topology_reply *no_answer(struct link_error *error)
-{
-    struct topology_reply *reply = topology_reply_new();
-
-    if (reply) {
-        topology_reply_note(reply, "%s", error->text);
-        if (topology_reply_settle(reply)) {
-            return reply;
-        }
-        topology_reply_release(reply);
-    }
-    topology_own_error(error, "out of memory");
-    return NULL;
 }
 
 struct topology_reply *topology_query_ask(const struct topology *topology,
@@ -219,9 +195,9 @@ struct topology_reply *topology_query_ask(const struct topology *topology,
     if (!ok && !answer.failed) {
         topology_name_error(error, "AffinityQuery on %s", answer.instance);
     }
-    if (ok ? check(&answer) : false) {
-        return answer.reply;
+    if (!ok || !check(&answer)) {
+        topology_reply_release(answer.reply);
+        return NULL;
     }
-    topology_reply_release(answer.reply);
-    return ok || answer.failed || is_wrong(error) ? no_answer(error) : NULL;
+    return answer.reply;
 }

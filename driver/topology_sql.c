@@ -100,13 +100,28 @@ void topology_name_error(struct link_error *error, const char *format, ...)
     snprintf(error->text + length, room - length, ": %s", was);
 }
 
+static void set_error(struct link_error *error, const char *state,
+                      const char *format, va_list arguments)
+{
+    memset(error, 0, sizeof *error);
+    memcpy(error->state, state, 6);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+}
+
 void topology_own_error(struct link_error *error, const char *format, ...)
 {
     va_list arguments;
 
-    memset(error, 0, sizeof *error);
-    memcpy(error->state, "HY000", 6);
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
+    set_error(error, "HY000", format, arguments);
+    va_end(arguments);
+}
+
+void topology_data_error(struct link_error *error, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    set_error(error, "22000", format, arguments);
     va_end(arguments);
 }

@@ -500,6 +500,9 @@ def queries():
     state, message = refusal(
         'DSN=orders-strict;AffinityTable=;AffinityKey=1;PoolWait=1000;'
         'AffinityQuery=SELECT nothing FROM nowhere')
+    check('AffinityQuery: one that fails is not taken for an answer',
+          'nobody' not in message and state != '22018',
+          '%s %s' % (state, message))
     check('AffinityQuery: one that is wrong is refused in strict, and why',
           state == 'HY000' and 'relation "nowhere" does not exist' in message,
           '%s %s' % (state, message))

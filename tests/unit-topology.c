@@ -688,18 +688,37 @@ static void test_query_shapes(void **state)
     canned[1].rows = list;
     canned[2].rows = hash;
     hear_primary("n1");
-    /* a query that is wrong is an answer: nobody owns anything, and why */
-    assert_true(ask("n1", &error));
+    assert_false(ask("n1", &error));
+    assert_string_equal(error.text, "AffinityQuery on n1, row 1: the first "
+                        "column must be range, list, hash or default");
     learn("n2");
     assert_string_equal(owner_of("eu"), "n2");
     assert_string_equal(owner_of("NULL"), "n2");
     hear_primary("n3");
-    assert_true(ask("n3", &error));
-    assert_non_null(strstr(why_of("zz"), "AffinityQuery on n1, row 1: the "
-                           "first column must be range, list, hash or "
-                           "default"));
-    assert_non_null(strstr(why_of("zz"),
-                           "n3, row 1: remainder 3 of modulus 3"));
+    assert_false(ask("n3", &error));
+    assert_non_null(strstr(error.text, "n3, row 1: remainder 3 of modulus 3"));
+}
+
+static void test_query_wrong_everywhere(void **state)
+{
+    struct link_error error;
+
+    (void)state;
+    make_fleet("n1 n2", "", "SELECT * FROM my_qeury", "");
+    canned[0].fails = "42P01";
+    canned[1].fails = "42501"; /* another login may have the right */
+    hear_primary("n1");
+    assert_false(ask("n1", &error));
+    hear_primary("n2");
+    assert_false(ask("n2", &error));
+    assert_string_equal(owner_of("5"), "unknown");
+    canned[1].fails = "42P01";
+    assert_false(ask("n2", &error));
+    assert_string_equal(owner_of("5"), "unowned");
+    assert_non_null(strstr(why_of("5"), "n1"));
+    assert_false(topology_complete(&fleet)); /* nobody has answered */
+    topology_forget(&fleet);
+    assert_string_equal(owner_of("5"), "unknown, pending");
 }
 
 static void test_map_file(void **state)
@@ -852,6 +871,7 @@ int main(void)
         TEST(test_hash_that_differs),
         TEST(test_query),
         TEST(test_query_shapes),
+        TEST(test_query_wrong_everywhere),
         TEST(test_map_file),
         TEST(test_map_file_hash),
         TEST(test_hash),
