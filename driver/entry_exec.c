@@ -270,6 +270,26 @@ static SQLRETURN run(struct stmt *stmt, const struct command *command,
 
 /* ---- the four functions ---------------------------------------------- */
 
+/* SQLExecDirect and SQLPrepare take the same arguments; inner is the statement
+   behind the handle. */
+static SQLRETURN forward_text(struct stmt *stmt, SQLHSTMT inner,
+                              enum text_width width,
+                              __typeof__(SQLPrepare) *narrow,
+                              __typeof__(SQLPrepareW) *wide, const char *name,
+                              void *text, SQLINTEGER length)
+{
+    if (SURFACE_UNLIKELY(width == TEXT_WIDE ? !wide : !narrow)) {
+        return entry_missing(&stmt->head, name);
+    }
+    return surface_leave_STMT(&stmt->head,
+                              width == TEXT_WIDE ? wide(inner, text, length)
+                                                 : narrow(inner, text, length));
+}
+
+#define FORWARD_TEXT(function) \
+    forward_text(stmt, handle, width, call->function, call->function##W, \
+                 width == TEXT_WIDE ? #function "W" : #function, text, length)
+
 static SQLRETURN run_directly(struct stmt *stmt, struct command *command)
 {
     SQLRETURN rc = run(stmt, command, EXEC_DIRECT);
@@ -297,18 +317,7 @@ SQLRETURN entry_SQLExecDirect(enum text_width width, SQLHSTMT handle,
                                      : leave(stmt, SQL_ERROR);
     }
     begin_unit(stmt);
-    if (width == TEXT_WIDE) {
-        if (!call->SQLExecDirectW) {
-            return entry_missing(&stmt->head, "SQLExecDirectW");
-        }
-        rc = call->SQLExecDirectW(handle, text, length);
-    } else {
-        if (!call->SQLExecDirect) {
-            return entry_missing(&stmt->head, "SQLExecDirect");
-        }
-        rc = call->SQLExecDirect(handle, text, length);
-    }
-    return surface_leave_STMT(&stmt->head, rc);
+    return FORWARD_TEXT(SQLExecDirect);
 }
 
 /* Keeps the command with the statement, for SQLExecute. */
@@ -349,18 +358,7 @@ SQLRETURN entry_SQLPrepare(enum text_width width, SQLHSTMT handle, void *text,
     /* Asked for its columns, a prepared statement begins a unit (rules
        §9.0). */
     begin_unit(stmt);
-    if (width == TEXT_WIDE) {
-        if (!call->SQLPrepareW) {
-            return entry_missing(&stmt->head, "SQLPrepareW");
-        }
-        rc = call->SQLPrepareW(handle, text, length);
-    } else {
-        if (!call->SQLPrepare) {
-            return entry_missing(&stmt->head, "SQLPrepare");
-        }
-        rc = call->SQLPrepare(handle, text, length);
-    }
-    return surface_leave_STMT(&stmt->head, rc);
+    return FORWARD_TEXT(SQLPrepare);
 }
 
 SQLRETURN entry_SQLExecute(SQLHSTMT handle)
