@@ -24,11 +24,11 @@
 #include "autoconf.h"
 
 #include "route.h"
+
+#include "lock.h" /* NS_PER_MS */
 #include "route_able.h"
 
 #include <stddef.h>
-
-#define NS_PER_MS UINT64_C(1000000)
 
 static int balance(const struct route_request *request,
                    const struct route_fleet *fleet, route_may *may)

@@ -11,9 +11,8 @@
  */
 #include "autoconf.h"
 
+#include "lock.h" /* NS_PER_MS */
 #include "route_able.h"
-
-#define NS_PER_MS UINT64_C(1000000)
 
 static bool load_flag(const _Atomic bool *flag)
 {
