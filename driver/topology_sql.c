@@ -100,6 +100,7 @@ void topology_name_error(struct link_error *error, const char *format, ...)
     snprintf(error->text + length, room - length, ": %s", was);
 }
 
+__attribute__((format(printf, 3, 0)))
 static void set_error(struct link_error *error, const char *state,
                       const char *format, va_list arguments)
 {
