@@ -412,7 +412,8 @@ static void secrets_stay_out_of_core_dumps(void **state)
     page_flags(secret, flags);
     if (!*flags) {
         secret_free(secret);
-        skip(); /* no /proc/self/smaps with flags here */
+        print_message("# /proc/self/smaps tells no flags here\n");
+        skip();
     }
     assert_non_null(strstr(flags, " dd"));  /* do not dump */
     assert_null(strstr(flags, " wr"));      /* read-only once filled */
