@@ -328,20 +328,29 @@ static bool waits_for(const struct unit *unit, uint32_t i)
 }
 
 /* A login or database that is refused is refused to all who wait there with
-   it (rules §3.3); nobody tries elsewhere, for accounts get locked that
-   way. */
-static void refuse_all(struct login *login, uint32_t i,
-                       enum inner_fault fault, const struct link_error *error)
+   it (rules §3.3), and, as long as it is not known to be good anywhere, to all
+   who wait for their key's owner to be learnt; nobody tries elsewhere, for
+   accounts get locked that way. */
+static void refuse_all(struct login *login, uint32_t i, enum inner_fault fault,
+                       const struct link_error *error, bool proved)
 {
     struct unit *unit;
 
     DL_FOREACH(login->units, unit) {
-        if (!unit->done && waits_for(unit, i)) {
+        if (!unit->done && !unit->asking &&
+            (waits_for(unit, i) || (!proved && unit->learning))) {
             note_tried(unit, i, fault, error);
             unit->refused_at = (int)i;
             fail(unit);
         }
     }
+}
+
+static void unproved_refused(struct login *login, uint32_t i,
+                             enum inner_fault fault,
+                             const struct link_error *error)
+{
+    refuse_all(login, i, fault, error, false);
 }
 
 static void unit_failed(struct unit *unit, uint32_t i, enum inner_fault fault,
@@ -353,7 +362,7 @@ static void unit_failed(struct unit *unit, uint32_t i, enum inner_fault fault,
     unit->validating = false;
     if (fault == INNER_FAULT_LOGIN || fault == INNER_FAULT_POOL) {
         unit->ordered = (int)i;
-        refuse_all(login, i, fault, error);
+        refuse_all(login, i, fault, error, true);
     } else if (fault != INNER_FAULT_LINK || !validating) {
         /* an old link that is dead says nothing of a new one, but one that
            could not be opened is not tried again and again */
@@ -368,6 +377,7 @@ __attribute__((constructor)) static void hang_events(void)
     static const struct pool_events events = {
         .ready = unit_ready,
         .failed = unit_failed,
+        .refused = unproved_refused,
     };
     pool_set_events(&events);
 }

@@ -153,6 +153,10 @@ struct pool_events {
     /* It could not be had; fault and error say why. */
     void (*failed)(struct unit *unit, uint32_t instance,
                    enum inner_fault fault, const struct link_error *error);
+    /* A link that was ordered for whoever comes was refused, with a fault of
+       the login or of the pool, and the login has no open link anywhere. */
+    void (*refused)(struct login *login, uint32_t instance,
+                    enum inner_fault fault, const struct link_error *error);
 };
 void pool_set_events(const struct pool_events *events);
 

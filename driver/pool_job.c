@@ -181,6 +181,19 @@ static bool open_link(struct link *link, struct link_error *error)
     return ok;
 }
 
+/* Has the login an open link anywhere, which shows that it is a good one? */
+static bool is_proved_locked(const struct login *login)
+{
+    uint32_t open = 0;
+
+    for (uint32_t i = 0; i < login->fleet->count; i++) {
+        const uint32_t *count = login->pools[i].count;
+        open += count[LINK_IDLE] + count[LINK_HELD] + count[LINK_LEARNING] +
+                count[LINK_RESET];
+    }
+    return open > 0;
+}
+
 static void open_failed(struct link *link, const struct link_error *error)
 {
     struct login *login = login_of(link);
@@ -194,6 +207,9 @@ static void open_failed(struct link *link, const struct link_error *error)
     if (link->unit) {
         events->failed(link->unit, i, fault, error);
         link->unit = NULL;
+    } else if ((fault == INNER_FAULT_LOGIN || fault == INNER_FAULT_POOL) &&
+               !is_proved_locked(login)) {
+        events->refused(login, i, fault, error);
     }
     mutex_unlock(&login->lock);
     drop(link);

@@ -2,18 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Instances that crash, hang, kick their sessions out or refuse them, one
- * thing at a time: what strict, hint and prefer do then, how soon, what the
- * error says, and that all is well afterwards (promises 2, 4 and 6).
- *
- * Times are bounded by what the keywords allow plus 250 ms, what a watching
- * thread finds the machine to be late, and some noise: they tell waiting for
- * a time-out from not waiting, and are no measurements.
+ * Instances that crash, kick their sessions out or refuse them, one thing at
+ * a time: what strict, hint and prefer do then, how soon, what the error says,
+ * and that all is well afterwards (promises 2, 4 and 6).
  */
 #include "autoconf.h"
 
+#include "expect.h"
 #include "odbc_tap.h"
-#include "trouble.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -21,103 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIMES ";ConnectTimeout=2000;CheckTimeout=1000;PoolTrust=0"
-#define OWNED_BY_N2 ";AffinityKey=1500"
-#define STRICT ";AffinityMode=strict"
-#define HINT ";AffinityMode=hint"
-#define PREFER ";AffinityMode=prefer"
-
-enum {
-    SLACK = 250,
-    NOISE = 700 /* of a busy machine, and still less than any time-out here */
-};
-
-static SQLHDBC anchor; /* keeps the fleet under test, and looks at it */
-
 static bool has(const char *text, const char *words)
 {
     return strstr(text, words) != NULL;
-}
-
-/* A session on exactly this instance; closed again. */
-static void lands(const char *name, const char *string, const char *instance)
-{
-    struct trouble_try t = { 0 };
-    bool ok = trouble_try(&t, string);
-    const char *where =
-        ok ? odbc_value(t.dbc, "SELECT current_setting('cluster_name')") : "";
-
-    tap_ok(ok && strcmp(where, instance) == 0, name,
-           "on '%s', not on '%s', after %.0f ms: %s%s", where, instance, t.ms,
-           t.verdict, t.records);
-    odbc_close(t.dbc);
-}
-
-/* A session on any instance but this one, within `ms`. */
-static void lands_elsewhere(const char *name, const char *string,
-                            const char *instance, double ms)
-{
-    struct trouble_try t = { 0 };
-    const char *where;
-    double late;
-    bool ok;
-
-    trouble_watch_begin();
-    ok = trouble_try(&t, string);
-    late = trouble_watch_end();
-    where =
-        ok ? odbc_value(t.dbc, "SELECT current_setting('cluster_name')") : "";
-    tap_ok(ok && where[0] == 'n' && strcmp(where, instance) != 0 &&
-               t.ms <= ms + NOISE + late,
-           name, "on '%s' after %.0f ms (%.0f allowed, the machine was %.0f "
-           "late): %s%s", where, t.ms, ms, late, t.verdict, t.records);
-    odbc_close(t.dbc);
-}
-
-/* No session, within `ms`; the records have `state` first and these words. */
-static void fails(const char *name, struct trouble_try *t, const char *string,
-                  const char *state, const char *words, double ms)
-{
-    double late;
-    bool ok;
-
-    trouble_watch_begin();
-    ok = trouble_try(t, string);
-    late = trouble_watch_end();
-    tap_ok(!ok && strncmp(t->records, state, strlen(state)) == 0 &&
-               has(t->records, words) && t->ms <= ms + NOISE + late,
-           name, "%s after %.0f ms (%.0f allowed, the machine was %.0f late), "
-           "wanted '%s…%s': %s%s", ok ? t->instance : "failed", t->ms, ms,
-           late, state, words, t->records, t->verdict);
-    odbc_close(t->dbc);
-}
-
-/* Learns everything and leaves an idle link on each instance. */
-static bool warm(const char *fleet)
-{
-    static const char *const keys[] = { "500", "1500", "2500" };
-    struct trouble_try t[3] = { 0 };
-    char string[400];
-    bool ok = true;
-
-    snprintf(string, sizeof string, "%s" STRICT ";AffinityKey=500", fleet);
-    anchor = odbc_open(trouble_env, string, false);
-    ok = anchor && trouble_await(trouble_complete, anchor, 10000);
-    for (int i = 0; i < 3; i++) {
-        snprintf(string, sizeof string, "%s" STRICT ";AffinityKey=%s", fleet,
-                 keys[i]);
-        ok = trouble_try(&t[i], string) && ok;
-    }
-    for (int i = 0; i < 3; i++) {
-        odbc_close(t[i].dbc);
-    }
-    return ok && trouble_await(trouble_quiet, anchor, 10000);
-}
-
-static void cool(void)
-{
-    odbc_close(anchor);
-    anchor = SQL_NULL_HDBC;
 }
 
 /* ---- an owner that crashed ----------------------------------------------- */
@@ -128,10 +30,10 @@ static void try_crash(void)
     struct trouble_try t = { 0 };
 
     printf("# a crashed owner\n");
-    tap_ok(warm(FLEET), "crash: the fleet is known", "%s", odbc_error());
+    tap_ok(fleet_warm(FLEET), "crash: the fleet is known", "%s", odbc_error());
     tap_ok(trouble_make("crash", "n2"), "crash: n2 crashes", "see above");
-    fails("crash: strict fails quickly, with 08001 native 28", &t,
-          FLEET STRICT OWNED_BY_N2, "08001 28 ", "", 500);
+    expect_fails("crash: strict fails quickly, with 08001 native 28", &t,
+                 FLEET STRICT OWNED_BY_N2, "08001 28 ", "", 500);
     tap_ok(has(t.records, "key 1500 (owner n2)"),
            "crash: the error says the key and its owner", "%s", t.records);
     tap_ok(has(t.records, " n2: ") && has(t.records, "n1: not the owner") &&
@@ -139,137 +41,21 @@ static void try_crash(void)
                (has(t.records, "onnection refused") ||
                 has(t.records, "No such file")),
            "crash: and of each instance, why not", "%s", t.records);
-    fails("crash: strict fails as quickly the next time", &t,
-          FLEET STRICT OWNED_BY_N2, "08001 28 ", "n2: ", 500);
-    lands_elsewhere("crash: hint is served elsewhere at once",
-                    FLEET HINT OWNED_BY_N2, "n2", 500);
-    lands_elsewhere("crash: prefer is served elsewhere at once",
-                    FLEET PREFER OWNED_BY_N2, "n2", 500);
-    lands("crash: other keys have their owner, n1",
-          FLEET STRICT ";AffinityKey=500", "n1");
-    lands("crash: other keys have their owner, n3",
-          FLEET STRICT ";AffinityKey=2500", "n3");
-    tap_ok(trouble_make("revive", "n2"), "crash: n2 is revived",
-           "see above");
-    lands("crash: strict works again at once", FLEET STRICT OWNED_BY_N2, "n2");
-    cool();
+    expect_fails("crash: strict fails as quickly the next time", &t,
+                 FLEET STRICT OWNED_BY_N2, "08001 28 ", "n2: ", 500);
+    expect_elsewhere("crash: hint is served elsewhere at once",
+                     FLEET HINT OWNED_BY_N2, "n2", 500);
+    expect_elsewhere("crash: prefer is served elsewhere at once",
+                     FLEET PREFER OWNED_BY_N2, "n2", 500);
+    expect_lands("crash: other keys have their owner, n1",
+                 FLEET STRICT ";AffinityKey=500", "n1");
+    expect_lands("crash: other keys have their owner, n3",
+                 FLEET STRICT ";AffinityKey=2500", "n3");
+    tap_ok(trouble_make("revive", "n2"), "crash: n2 is revived", "see above");
+    expect_lands("crash: strict works again at once", FLEET STRICT OWNED_BY_N2,
+                 "n2");
+    fleet_cool();
 #undef FLEET
-}
-
-/* ---- an owner that hangs ------------------------------------------------- */
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* The median time of a connect to a key of n1 and one of n3, in ms. */
-static double others_take(const char *fleet)
-{
-    enum { TIMES_EACH = 15 };
-    double took[2 * TIMES_EACH];
-
-    for (int i = 0; i < 2 * TIMES_EACH; i++) {
-        struct trouble_try t = { 0 };
-        char string[400];
-
-        snprintf(string, sizeof string, "%s" STRICT ";AffinityKey=%s", fleet,
-                 i % 2 ? "500" : "2500");
-        took[i] = trouble_try(&t, string) ? t.ms : 60000;
-        odbc_close(t.dbc);
-    }
-    qsort(took, 2 * TIMES_EACH, sizeof *took, compare);
-    return took[TIMES_EACH];
-}
-
-struct wanted {
-    const char *instance;
-    unsigned idle, opened;
-};
-
-/* Has what was late ended, and is there a link to use?  Whether an attempt that
-   was under way became one depends on how soon the instance went on. */
-static bool has_joined(void *arg)
-{
-    const struct wanted *wanted = arg;
-    struct trouble_pools p;
-
-    return trouble_pools(anchor, wanted->instance, true, &p) &&
-           p.opening == 0 && p.closing == 0 && p.reset == 0 &&
-           p.idle >= wanted->idle && p.opened >= wanted->opened;
-}
-
-static void give_up(const char *name, struct trouble_try *t,
-                    const char *string, double ms)
-{
-    double late;
-    bool ok;
-
-    trouble_watch_begin();
-    ok = trouble_try(t, string);
-    late = trouble_watch_end();
-    tap_ok(!ok && (strncmp(t->records, "HYT01 ", 6) == 0 ||
-                   strncmp(t->records, "08001 28 ", 9) == 0) &&
-               has(t->records, "n2") && t->ms <= ms + SLACK + late,
-           name, "%s after %.0f ms (%.0f allowed, the machine was %.0f late): "
-           "%s%s", ok ? t->instance : "failed", t->ms, ms, late, t->records,
-           t->verdict);
-    odbc_close(t->dbc);
-}
-
-/* `suffix`: how the instances of this fleet are called. */
-static void try_pause(const char *dsn, const char *suffix)
-{
-    struct wanted late = { 0 };
-    struct trouble_pools before;
-    struct trouble_try t = { 0 }, aside = { 0 };
-    char fleet[200], strict[300], hint[300], name[40];
-    double calm, during;
-
-    printf("# a hanging owner, %s\n", dsn);
-    snprintf(fleet, sizeof fleet, "DSN=%s" TIMES, dsn);
-    snprintf(strict, sizeof strict, "%s" STRICT OWNED_BY_N2, fleet);
-    snprintf(hint, sizeof hint, "%s" HINT OWNED_BY_N2, fleet);
-    snprintf(name, sizeof name, "n2%s", suffix);
-    tap_ok(warm(fleet), "pause: the fleet is known", "%s", odbc_error());
-    calm = others_take(fleet);
-    trouble_pools(anchor, name, true, &before);
-    tap_ok(trouble_make("pause", "n2"), "pause: n2 hangs", "see above");
-
-    lands_elsewhere("pause: hint goes elsewhere within a second", hint, "n2",
-                    1000);
-    lands_elsewhere("pause: the next one in hint at once", hint, "n2", 150);
-    lands_elsewhere("pause: and the next", hint, "n2", 150);
-    trouble_try_begin(&aside, strict);
-    during = others_take(fleet);
-    tap_ok(during <= calm * 5 + 5,
-           "pause: other keys are not delayed meanwhile",
-           "%.2f ms each, %.2f before", during, calm);
-    trouble_try_end(&aside);
-    tap_ok(!aside.dbc && aside.ms <= 3000 + SLACK + 750,
-           "pause: strict gives up on an idle link that does not answer",
-           "after %.0f ms: %s", aside.ms, aside.records);
-    odbc_close(aside.dbc);
-    give_up("pause: strict gives up after ConnectTimeout", &t, strict, 2000);
-    t.login_timeout = 1;
-    give_up("pause: strict gives up after SQL_ATTR_LOGIN_TIMEOUT", &t, strict,
-            1000);
-    lands_elsewhere("pause: hint is not delayed by those attempts", hint,
-                    "n2", 150);
-
-    late.instance = name;
-    late.idle = 1;
-    late.opened = before.opened;
-    tap_ok(trouble_make("resume", "n2"), "pause: n2 goes on",
-           "see above");
-    lands("pause: strict works again at once", strict, "n2");
-    tap_ok(trouble_await(has_joined, &late, 10000),
-           "pause: what was late ends, and a link is idle", "%s",
-           odbc_error());
-    lands("pause: hint is with the owner again", hint, "n2");
-    cool();
 }
 
 /* ---- links that are dead without anybody knowing ------------------------- */
@@ -283,7 +69,8 @@ static bool terminate(const char *pids)
 
     snprintf(sql, sizeof sql,
              "SELECT bool_and(pg_terminate_backend(pid, 5000)) "
-             "FROM unnest('{%s}'::int[]) pid", pids);
+             "FROM unnest('{%s}'::int[]) pid",
+             pids);
     ok = dbc && strcmp(odbc_value(dbc, sql), "1") == 0;
     odbc_close(dbc);
     return ok;
@@ -298,7 +85,8 @@ static void try_dead_links(void)
     unsigned served = 0, fresh = 0;
 
     printf("# idle links whose backends are gone\n");
-    tap_ok(warm(FLEET), "dead links: the fleet is known", "%s", odbc_error());
+    tap_ok(fleet_warm(FLEET), "dead links: the fleet is known", "%s",
+           odbc_error());
     for (int i = 0; i < LINKS; i++) {
         trouble_try(&t[i], FLEET STRICT OWNED_BY_N2);
         snprintf(pids + strlen(pids), sizeof pids - strlen(pids), "%s%s",
@@ -309,7 +97,7 @@ static void try_dead_links(void)
     for (int i = 0; i < LINKS; i++) {
         odbc_close(t[i].dbc);
     }
-    trouble_await(trouble_quiet, anchor, 10000);
+    trouble_await(trouble_quiet, fleet_anchor, 10000);
     tap_ok(terminate(pids), "dead links: all backends are terminated", "%s",
            odbc_error());
     for (int i = 0; i < LINKS; i++) {
@@ -329,7 +117,7 @@ static void try_dead_links(void)
     for (int i = 0; i < LINKS; i++) {
         odbc_close(t[i].dbc);
     }
-    cool();
+    fleet_cool();
 #undef FLEET
 }
 
@@ -349,8 +137,7 @@ static bool record_names(SQLHSTMT stmt, const char *state, const char *words)
     for (SQLSMALLINT i = 1; *odbc_record(SQL_HANDLE_STMT, stmt, i); i++) {
         const char *record = odbc_record(SQL_HANDLE_STMT, stmt, i);
 
-        if (strncmp(record, state, strlen(state)) == 0 &&
-            has(record, words)) {
+        if (strncmp(record, state, strlen(state)) == 0 && has(record, words)) {
             return true;
         }
     }
@@ -367,7 +154,7 @@ static void try_death(void)
     double begin;
 
     printf("# a link that dies in mid session\n");
-    tap_ok(warm(FLEET), "death: the fleet is known", "%s", odbc_error());
+    tap_ok(fleet_warm(FLEET), "death: the fleet is known", "%s", odbc_error());
     trouble_try(&t, FLEET STRICT OWNED_BY_N2);
     snprintf(pid, sizeof pid, "%s",
              odbc_value(t.dbc, "SELECT pg_backend_pid()"));
@@ -394,8 +181,7 @@ static void try_death(void)
     SQLFreeHandle(SQL_HANDLE_DBC, t.dbc);
     trouble_try(&t, FLEET STRICT OWNED_BY_N2);
     snprintf(next, sizeof next, "%s",
-             t.dbc ? odbc_value(t.dbc, "SELECT pg_backend_pid()")
-                   : t.records);
+             t.dbc ? odbc_value(t.dbc, "SELECT pg_backend_pid()") : t.records);
     tap_ok(t.dbc && atoi(next) > 0 && strcmp(pid, next) != 0,
            "death: the next session has another backend", "%s, then %s", pid,
            next);
@@ -405,7 +191,7 @@ static void try_death(void)
                "0");
     }
     odbc_close(t.dbc);
-    cool();
+    fleet_cool();
 #undef FLEET
 }
 
@@ -425,7 +211,8 @@ static void *sleep_long(void *arg)
 static bool sleeps(void *watch)
 {
     return strcmp(odbc_value(watch, "SELECT count(*) FROM pg_stat_activity "
-                             "WHERE wait_event = 'PgSleep'"), "1") == 0;
+                                    "WHERE wait_event = 'PgSleep'"),
+                  "1") == 0;
 }
 
 /* The same in the middle of a statement, by a crash. */
@@ -439,7 +226,7 @@ static void try_death_inside(void)
     double begin, late;
 
     printf("# an instance that crashes under a statement\n");
-    tap_ok(warm(FLEET) && trouble_try(&t, FLEET STRICT OWNED_BY_N2),
+    tap_ok(fleet_warm(FLEET) && trouble_try(&t, FLEET STRICT OWNED_BY_N2),
            "crash inside: a session on n2", "%s", t.records);
     SQLAllocHandle(SQL_HANDLE_STMT, t.dbc, &s.stmt);
     pthread_create(&thread, NULL, sleep_long, &s);
@@ -461,11 +248,11 @@ static void try_death_inside(void)
            "it does not");
     odbc_close(t.dbc); /* with the statement still there */
     trouble_make("revive", "n2");
-    lands("crash inside: the next session is served",
-          FLEET STRICT OWNED_BY_N2, "n2");
-    tap_ok(trouble_await(trouble_quiet, anchor, 5000),
+    expect_lands("crash inside: the next session is served",
+                 FLEET STRICT OWNED_BY_N2, "n2");
+    tap_ok(trouble_await(trouble_quiet, fleet_anchor, 5000),
            "crash inside: no link is left behind", "%s", odbc_error());
-    cool();
+    fleet_cool();
 #undef FLEET
 }
 
@@ -505,7 +292,7 @@ static void refused_once(const char *name, const char *string,
         snprintf(full, sizeof full, "%s%s", string, modes[i]);
         snprintf(title, sizeof title, "%s in %s: refused at once", name,
                  strchr(modes[i], '=') + 1);
-        fails(title, &t, full, state, words, 1000);
+        expect_fails(title, &t, full, state, words, 1000);
         after = logged(words);
         snprintf(title, sizeof title, "%s in %s: asked once, nowhere else",
                  name, strchr(modes[i], '=') + 1);
@@ -513,18 +300,33 @@ static void refused_once(const char *name, const char *string,
     }
 }
 
+/* On a fleet of which nothing is known yet (PoolMax makes it another), and on
+   one that is known. */
 static void try_refusals(void)
 {
+#define COLD ";PoolMax=7"
     printf("# logins and databases that are refused\n");
+    refused_once("wrong password, cold",
+                 "DSN=orders-tcp" TIMES COLD OWNED_BY_N2 ";PWD=wrong", "28000 ",
+                 "password authentication failed for user \"app\"");
+    refused_once("no such database, cold",
+                 "DSN=orders" TIMES COLD OWNED_BY_N2 ";Database=nowhere",
+                 "08001 28 ", "database \"nowhere\" does not exist");
+    tap_ok(fleet_warm("DSN=orders-tcp" TIMES), "refusals: the fleet is known",
+           "%s", odbc_error());
     refused_once("wrong password",
                  "DSN=orders-tcp" TIMES OWNED_BY_N2 ";PWD=wrong", "28000 ",
                  "password authentication failed for user \"app\"");
+    fleet_cool();
+    tap_ok(fleet_warm("DSN=orders" TIMES), "refusals: the other is known",
+           "%s", odbc_error());
     refused_once("no such role", "DSN=orders" TIMES OWNED_BY_N2 ";UID=nobody1",
                  "28000 ", "role \"nobody1\" does not exist");
     refused_once("no such database",
                  "DSN=orders" TIMES OWNED_BY_N2 ";Database=nowhere",
-                 "08001 28 ",
-                 "database \"nowhere\" does not exist");
+                 "08001 28 ", "database \"nowhere\" does not exist");
+    fleet_cool();
+#undef COLD
 }
 
 static bool on_each_instance(const char *sql)
@@ -554,24 +356,24 @@ static void try_full(void)
     if (!trouble_try(&first, FLEET STRICT OWNED_BY_N2)) {
         tap_ok(false, "full: the first session", "%s", first.records);
     }
-    anchor = first.dbc;
-    trouble_await(trouble_complete, anchor, 5000);
-    lands_elsewhere("full: hint goes elsewhere", FLEET HINT OWNED_BY_N2, "n2",
-                    1000);
-    fails("full: strict waits for PoolWait, then says why", &t,
-          FLEET STRICT OWNED_BY_N2, "HYT00 29 ", "too many connections",
-          1500 + SLACK);
+    fleet_anchor = first.dbc;
+    trouble_await(trouble_complete, fleet_anchor, 5000);
+    expect_elsewhere("full: hint goes elsewhere", FLEET HINT OWNED_BY_N2, "n2",
+                     1000);
+    expect_fails("full: strict waits for PoolWait, then says why", &t,
+                 FLEET STRICT OWNED_BY_N2, "HYT00 29 ", "too many connections",
+                 1500 + EXPECT_SLACK);
     tap_ok(t.ms >= 1490, "full: it did wait", "%.0f ms", t.ms);
     trouble_try_begin(&t, FLEET STRICT OWNED_BY_N2);
-    odbc_run(anchor, "SELECT pg_sleep(0.2)");
-    odbc_close(anchor);
-    anchor = SQL_NULL_HDBC;
+    odbc_run(fleet_anchor, "SELECT pg_sleep(0.2)");
+    odbc_close(fleet_anchor);
+    fleet_anchor = SQL_NULL_HDBC;
     tap_ok(trouble_try_end(&t) && t.ms < 1500,
            "full: who waits gets the link that is given back",
            "after %.0f ms: %s", t.ms, t.records);
     odbc_close(t.dbc);
-    lands("full: the instance does not count as down",
-          FLEET STRICT OWNED_BY_N2, "n2");
+    expect_lands("full: the instance does not count as down",
+                 FLEET STRICT OWNED_BY_N2, "n2");
     /* its idle links go with the role's sessions */
     on_each_instance("SELECT pg_terminate_backend(pid, 5000) "
                      "FROM pg_stat_activity WHERE usename = 'few'");
@@ -584,8 +386,6 @@ int main(void)
 {
     trouble_env = odbc_env(SQL_OV_ODBC3);
     try_crash();
-    try_pause("orders", "");
-    try_pause("orders-tcp", "-tcp");
     try_dead_links();
     try_death();
     try_death_inside();

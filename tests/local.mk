@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	$(check_scripts) \
 	$(integration_scripts) \
 	tests/README.md \
+	tests/cmocka-tap \
 	tests/run \
 	tests/odbc_tap.py \
 	tests/clients/client-pdo.php \
@@ -76,6 +77,7 @@ integration_programs = \
 	tests/fault-test \
 	tests/fork-test \
 	tests/guest-test \
+	tests/hang-test \
 	tests/leak-test \
 	tests/limits-test \
 	tests/manager-test \
@@ -100,6 +102,7 @@ TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 SH_LOG_DRIVER = $(LOG_DRIVER)
 SH_LOG_COMPILER = $(SHELL)
+LOG_COMPILER = $(SHELL) $(srcdir)/tests/cmocka-tap
 AM_TESTS_ENVIRONMENT = \
 	AFF_SRCDIR='$(abs_top_srcdir)'; \
 	AFF_BUILDDIR='$(abs_top_builddir)'; \
@@ -169,13 +172,17 @@ tests_cancel_test_SOURCES = tests/cancel-test.c $(odbc_tap)
 tests_cancel_test_LDADD = $(integration_ldadd)
 # What those share that break instances.
 trouble = tests/trouble.c tests/trouble.h $(odbc_tap)
-tests_fault_test_SOURCES = tests/fault-test.c $(trouble)
+# And those on the sandbox of three instances.
+expect = tests/expect.c tests/expect.h $(trouble)
+tests_fault_test_SOURCES = tests/fault-test.c $(expect)
 tests_fault_test_LDADD = $(integration_ldadd)
 tests_fork_test_SOURCES = tests/fork-test.c $(trouble)
 tests_fork_test_LDADD = $(integration_ldadd)
 tests_guest_test_SOURCES = tests/guest-test.c $(trouble)
 tests_guest_test_LDADD = $(integration_ldadd)
-tests_standby_test_SOURCES = tests/standby-test.c $(trouble)
+tests_hang_test_SOURCES = tests/hang-test.c $(expect)
+tests_hang_test_LDADD = $(integration_ldadd)
+tests_standby_test_SOURCES = tests/standby-test.c $(expect)
 tests_standby_test_LDADD = $(integration_ldadd)
 tests_storm_test_SOURCES = tests/storm-test.c $(trouble)
 tests_storm_test_LDADD = $(integration_ldadd)

@@ -13,8 +13,8 @@
  */
 #include "autoconf.h"
 
+#include "expect.h"
 #include "odbc_tap.h"
-#include "trouble.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -31,20 +31,7 @@ static SQLHDBC anchor;
 
 static bool is_standby(SQLHDBC dbc)
 {
-    return strcmp(odbc_value(dbc, "SELECT pg_is_in_recovery()::int"), "0") !=
-           0;
-}
-
-static void lands(const char *name, const char *string, const char *instance)
-{
-    struct trouble_try t = { 0 };
-    bool ok = trouble_try(&t, string);
-    const char *where = ok ? odbc_value(t.dbc, WHERE) : "";
-
-    tap_ok(strcmp(where, instance) == 0, name,
-           "on '%s', not on '%s', after %.0f ms: %s%s", where, instance, t.ms,
-           t.verdict, t.records);
-    odbc_close(t.dbc);
+    return strcmp(odbc_value(dbc, "SELECT pg_is_in_recovery()::int"), "0") != 0;
 }
 
 /* A session there before long; until then none that is elsewhere. */
@@ -93,8 +80,10 @@ static void try_writers(void)
             char string[300], name[200];
 
             memset(t, 0, sizeof t);
-            snprintf(string, sizeof string, "DSN=orders;PoolMax=2;PoolWait=200;"
-                     "AffinityMode=%s;AffinityKey=%s", modes[m], keys[k]);
+            snprintf(string, sizeof string,
+                     "DSN=orders;PoolMax=2;PoolWait=200;"
+                     "AffinityMode=%s;AffinityKey=%s",
+                     modes[m], keys[k]);
             for (int i = 0; i < SESSIONS; i++) {
                 trouble_try_begin(&t[i], string);
             }
@@ -127,33 +116,31 @@ static void try_crash(void)
     bool ok;
 
     hold_anchor();
-    lands("strict is with the primary", OF_N2, "n2");
+    expect_lands("strict is with the primary", OF_N2, "n2");
     tap_ok(trouble_make("crash", "n2"), "n2 crashes", "see above");
     ok = trouble_try(&t, OF_N2);
     tap_ok(!ok && strncmp(t.records, "08001 28 ", 9) == 0,
            "strict fails with 08001 native 28", "on '%s': %s", t.instance,
            t.records);
-    tap_ok(strstr(t.records, " n2: ") &&
-               strstr(t.records, "n2s1: links") &&
+    tap_ok(strstr(t.records, " n2: ") && strstr(t.records, "n2s1: links") &&
                strstr(t.records, "a standby, which cannot write") &&
                strstr(t.records, "n1: not the owner"),
            "and names the standby and why it does not serve", "%s", t.records);
     odbc_close(t.dbc);
-    lands("hint is with the other primary",
-          FLEET ";AffinityMode=hint;AffinityKey=1500", "n1");
-    lands("and so is prefer", FLEET ";AffinityMode=prefer;AffinityKey=1500",
-          "n1");
-    lands("other keys are where they were", OF_N1, "n1");
+    expect_lands("hint is with the other primary",
+                 FLEET ";AffinityMode=hint;AffinityKey=1500", "n1");
+    expect_lands("and so is prefer",
+                 FLEET ";AffinityMode=prefer;AffinityKey=1500", "n1");
+    expect_lands("other keys are where they were", OF_N1, "n1");
 
     tap_ok(trouble_make("promote", "n2s1"), "n2s1 is promoted", "see above");
     refresh = odbc_value(anchor, "REFRESH AFFINITY");
     tap_ok(strncmp(refresh, "error", 5) != 0, "REFRESH AFFINITY", "%s",
            odbc_error());
-    lands("strict is with the promoted standby", OF_N2, "n2s1");
-    lands("other keys are where they were, still", OF_N1, "n1");
+    expect_lands("strict is with the promoted standby", OF_N2, "n2s1");
+    expect_lands("other keys are where they were, still", OF_N1, "n1");
     trouble_try(&t, OF_N2);
-    tap_ok(t.dbc &&
-               odbc_run(t.dbc, "INSERT INTO orders_n2 VALUES (1501, 77)"),
+    tap_ok(t.dbc && odbc_run(t.dbc, "INSERT INTO orders_n2 VALUES (1501, 77)"),
            "and can write there", "%s%s", t.records, odbc_error());
     odbc_close(t.dbc);
 }
@@ -163,11 +150,12 @@ static void try_switch_back(void)
 {
     tap_ok(trouble_make("revive", "n2"), "n2 joins n2s1 as a standby",
            "see above");
-    lands("strict stays with the primary", OF_N2, "n2s1");
+    expect_lands("strict stays with the primary", OF_N2, "n2s1");
     tap_ok(trouble_make("promote", "n2"), "n2 is promoted", "see above");
     lands_in_time("strict finds the new primary by itself", OF_N2, "n2");
-    trouble_make("revive", "n2s1"); /* or not: that is sandbox-test's matter */
-    lands("strict is still with the primary", OF_N2, "n2");
+    tap_ok(trouble_make("revive", "n2s1"), "n2s1 is a standby again",
+           "see above");
+    expect_lands("strict is still with the primary", OF_N2, "n2");
 }
 
 /* ---- a leaf that moves --------------------------------------------------- */
@@ -182,11 +170,12 @@ static void try_move(void)
     refresh = odbc_value(anchor, "REFRESH AFFINITY");
     tap_ok(strncmp(refresh, "error", 5) != 0, "REFRESH AFFINITY after it", "%s",
            odbc_error());
-    lands("strict is with the new owner", OF_N1, "n2");
-    lands("and so is hint", FLEET ";AffinityMode=hint;AffinityKey=500", "n2");
-    lands("keys that have not moved have their owner", OF_N2, "n2");
-    lands("and those of DEFAULT", FLEET ";AffinityMode=strict;AffinityKey=-1",
-          "n1");
+    expect_lands("strict is with the new owner", OF_N1, "n2");
+    expect_lands("and so is hint", FLEET ";AffinityMode=hint;AffinityKey=500",
+                 "n2");
+    expect_lands("keys that have not moved have their owner", OF_N2, "n2");
+    expect_lands("and those of DEFAULT",
+                 FLEET ";AffinityMode=strict;AffinityKey=-1", "n1");
 }
 
 static char folder[] = "/tmp/affinity-standby-XXXXXX";
