@@ -195,6 +195,37 @@ static void try_death(void)
 #undef FLEET
 }
 
+/* A sequence does not go back with its transaction, so it counts how often the
+   statement that killed its link was sent (promise 5). */
+static void try_replay(void)
+{
+#define FLEET "DSN=orders" TIMES
+    SQLHDBC count = odbc_open(trouble_env, "DSN=n2;UID=postgres", false);
+    struct trouble_try t = { 0 };
+    bool failed;
+
+    printf("# a statement that dies under way\n");
+    tap_ok(count && odbc_run(count, "CREATE SEQUENCE sent") &&
+               odbc_run(count, "GRANT USAGE ON SEQUENCE sent TO app"),
+           "replay: a sequence that counts", "%s", odbc_error());
+    tap_ok(fleet_warm(FLEET) && trouble_try(&t, FLEET STRICT OWNED_BY_N2),
+           "replay: a session on n2", "%s", t.records);
+    failed = !odbc_run(t.dbc, "SELECT nextval('sent'), "
+                              "pg_terminate_backend(pg_backend_pid())");
+    tap_ok(failed && is_dead(t.dbc), "replay: the statement kills its link",
+           "%s", odbc_error());
+    odbc_close(t.dbc);
+    tap_ok(trouble_try(&t, FLEET STRICT OWNED_BY_N2), "replay: another session",
+           "%s", t.records);
+    tap_is("replay: it was sent once",
+           odbc_value(count, "SELECT last_value FROM sent"), "1");
+    odbc_close(t.dbc);
+    odbc_run(count, "DROP SEQUENCE sent");
+    odbc_close(count);
+    fleet_cool();
+#undef FLEET
+}
+
 struct statement {
     SQLHSTMT stmt;
     SQLRETURN rc;
@@ -388,6 +419,7 @@ int main(void)
     try_crash();
     try_dead_links();
     try_death();
+    try_replay();
     try_death_inside();
     try_refusals();
     try_full();
