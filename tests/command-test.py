@@ -7,34 +7,10 @@ what the instances themselves say, and what they leave behind is looked at from
 beside."""
 import ctypes
 import ctypes.util
-import sys
-import time
-import traceback
 
 import pyodbc
 
-pyodbc.pooling = False
-
-count = failed = 0
-
-
-def check(name, good, details=''):
-    global count, failed
-    count += 1
-    print('%s %d - %s' % ('ok' if good else 'not ok', count, name))
-    if not good:
-        failed += 1
-        for line in str(details).splitlines():
-            print('# ' + line)
-    sys.stdout.flush()
-
-
-def same(name, got, wanted):
-    check(name, got == wanted, 'got:    %r\nwanted: %r' % (got, wanted))
-
-
-def connect(string, autocommit=True):
-    return pyodbc.connect(string, autocommit=autocommit, timeout=30)
+from odbc_tap import check, connect, same, tap_run, until_complete, value
 
 
 def rows(connection, command):
@@ -45,10 +21,6 @@ def one(connection, command):
     found = rows(connection, command)
     assert len(found) == 1, found
     return found[0]
-
-
-def value(connection, sql, *arguments):
-    return connection.cursor().execute(sql, *arguments).fetchone()[0]
 
 
 def names(cursor):
@@ -62,13 +34,6 @@ def error(connection, text):
     except pyodbc.Error as e:
         return e.args[0], e.args[1]
     return 'none', got.description and got.fetchall()
-
-
-def until_complete(connection):
-    end = time.monotonic() + 60
-    while one(connection, 'SHOW AFFINITY').topology != 'complete':
-        if time.monotonic() > end:
-            raise AssertionError('the topology did not become complete')
 
 
 class Beside:
@@ -501,11 +466,13 @@ def narrow():
     odbc.close()
 
 
-for part in (lambda: answers(True), lambda: answers(False), explains,
-             topology, texts, refusals, units, dead_links, prepared, narrow):
-    try:
-        part()
-    except Exception:
-        check('runs to its end', False, traceback.format_exc())
-print('1..%d' % count)
-sys.exit(failed != 0)
+def answers_in_autocommit():
+    answers(True)
+
+
+def answers_in_transactions():
+    answers(False)
+
+
+tap_run(answers_in_autocommit, answers_in_transactions, explains, topology,
+        texts, refusals, units, dead_links, prepared, narrow)

@@ -188,6 +188,12 @@ tests_storm_test_SOURCES = tests/storm-test.c $(trouble)
 tests_storm_test_LDADD = $(integration_ldadd)
 tests_leak_test_SOURCES = tests/leak-test.c $(odbc_tap)
 tests_leak_test_LDADD = $(integration_ldadd)
+# What unit tests share that read ini files.
+unit_folder = tests/unit_folder.c tests/unit_folder.h
+tests_unit_config_SOURCES = tests/unit-config.c $(unit_folder)
+tests_unit_inifile_SOURCES = tests/unit-inifile.c $(unit_folder)
+tests_unit_inner_psqlodbc_SOURCES = tests/unit-inner_psqlodbc.c $(unit_folder)
+tests_unit_session_attr_SOURCES = tests/unit-session_attr.c $(unit_folder)
 tests_unit_inner_CPPFLAGS = $(driver_libcore_la_CPPFLAGS)
 tests_unit_inner_SOURCES = \
 	tests/unit-inner.c \

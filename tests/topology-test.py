@@ -5,31 +5,13 @@
 of every table must reach, in strict mode, the instance that stores it. Then
 what only a server can judge, tables that are locked, moving, missing, and rows
 of AffinityQuery."""
-import sys
-import traceback
-
 import pyodbc
 
-pyodbc.pooling = False
+from odbc_tap import check, connect, same, tap_run
+
 INSTANCES = ['n1', 'n2', 'n3']
 
-count = failed = 0
 direct = {}
-
-
-def check(name, good, details=''):
-    global count, failed
-    count += 1
-    print('%s %d - %s' % ('ok' if good else 'not ok', count, name))
-    if not good:
-        failed += 1
-        for line in str(details).splitlines():
-            print('# ' + line)
-    sys.stdout.flush()
-
-
-def same(name, got, wanted):
-    check(name, got == wanted, 'got:    %r\nwanted: %r' % (got, wanted))
 
 
 def on(instance, sql):
@@ -273,22 +255,11 @@ def clean_up():
         on(instance, 'DROP TYPE IF EXISTS topo_mood')
 
 
-def main():
-    for instance in INSTANCES:
-        direct[instance] = pyodbc.connect('DSN=' + instance, autocommit=True)
+for instance in INSTANCES:
+    direct[instance] = connect('DSN=' + instance)
+clean_up()
+try:
+    tap_run(*[test for name, test in list(globals().items())
+              if name.startswith('test_')])
+finally:
     clean_up()
-    try:
-        for name, test in list(globals().items()):
-            if name.startswith('test_'):
-                try:
-                    test()
-                except Exception:
-                    check(name, False, traceback.format_exc())
-    finally:
-        clean_up()
-    print('1..%d' % count)
-    return 1 if failed else 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -21,22 +21,9 @@
 
 #include "config.h"
 #include "inifile.h"
+#include "unit_folder.h"
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
-
-static char folder[] = "/tmp/unit-config-XXXXXX";
-
-static void put(const char *name, const char *content)
-{
-    char path[128];
-    FILE *out;
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    out = fopen(path, "we");
-    assert_non_null(out);
-    fputs(content, out);
-    assert_int_equal(fclose(out), 0);
-}
 
 /* The files of each test; the DSN orders needs no more than this. */
 static void put_files(const char *orders, const char *affinity)
@@ -49,9 +36,9 @@ static void put_files(const char *orders, const char *affinity)
     text_appendf(&driver, "[Affinity]\nDriver=libodbcaffinity.so\nUsageCount=1"
                  "\nThreading=0\nDontDLClose=1\n%s\n[Affinity ANSI]\nDriver="
                  "libodbcaffinitya.so\nPoolMax=7\n", affinity);
-    put("odbc.ini", text_string(&dsn));
-    put("odbcinst.ini", text_string(&driver));
-    put("user.ini", "[DEFAULT]\nDriver=/opt/libodbcaffinity.so\nInstances=d1\n"
+    unit_folder_put("odbc.ini", text_string(&dsn));
+    unit_folder_put("odbcinst.ini", text_string(&driver));
+    unit_folder_put("user.ini", "[DEFAULT]\nDriver=/opt/libodbcaffinity.so\nInstances=d1\n"
         "[ansi]\nDriver=/opt/libodbcaffinitya.so\nInstances=a1\n");
     inifile_forget();
     text_free(&dsn);
@@ -761,21 +748,6 @@ static void shown_values_are_words(void **state)
     config_free(&c);
 }
 
-static int remove_folder(void **state)
-{
-    static const char *const names[] = { "user.ini", "odbc.ini",
-                                         "odbcinst.ini" };
-    char path[128];
-
-    (void)state;
-    inifile_forget();
-    for (size_t i = 0; i < COUNT(names); i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        unlink(path);
-    }
-    return rmdir(folder);
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, plain_files)
@@ -806,15 +778,8 @@ int main(void)
         TEST(the_sample_says_what_is_the_default),
         TEST(shown_values_are_words),
     };
-    char path[128];
 
-    if (!mkdtemp(folder)) {
-        return 99;
-    }
-    snprintf(path, sizeof path, "%s/user.ini", folder);
-    setenv("ODBCSYSINI", folder, 1);
-    setenv("ODBCINI", path, 1);
-    setenv("HOME", folder, 1);
-    unsetenv("ODBCINSTINI");
-    return cmocka_run_group_tests_name("config", tests, NULL, remove_folder);
+    unit_folder_make();
+    return cmocka_run_group_tests_name("config", tests, NULL,
+                                       unit_folder_remove);
 }

@@ -13,44 +13,21 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "inifile.h"
 #include "lock.h"
 #include "text.h"
-
-static char folder[] = "/tmp/unit-inifile-XXXXXX";
-
-static void path_to(const char *name, char path[128])
-{
-    snprintf(path, 128, "%s/%s", folder, name);
-}
-
-/* Replaces a file as an editor does: a new one is moved over it. */
-static void put(const char *name, const char *content)
-{
-    char path[128], fresh[128];
-    FILE *out;
-
-    path_to(name, path);
-    path_to("fresh", fresh);
-    out = fopen(fresh, "we");
-    assert_non_null(out);
-    fputs(content, out);
-    assert_int_equal(fclose(out), 0);
-    assert_int_equal(rename(fresh, path), 0);
-}
+#include "unit_folder.h"
 
 static void put_all(const char *user, const char *system, const char *drivers)
 {
-    put("user.ini", user);
-    put("odbc.ini", system);
-    put("odbcinst.ini", drivers);
+    unit_folder_put("user.ini", user);
+    unit_folder_put("odbc.ini", system);
+    unit_folder_put("odbcinst.ini", drivers);
     inifile_forget();
 }
 
@@ -239,16 +216,16 @@ static void a_changed_file_is_seen_soon(void **state)
     assert_string_equal(read_as("one", INIFILE_DSN), "A=1|");
     fingerprint = inifile_fingerprint();
     assert_int_not_equal(fingerprint, 0);
-    put("user.ini", "[one]\nA=2\n");
+    unit_folder_put("user.ini", "[one]\nA=2\n");
     assert_true(comes_soon("A=2|"));
     assert_int_not_equal(inifile_fingerprint(), fingerprint);
-    put("user.ini", "[two]\nA=3\n");
-    put("odbc.ini", "[one]\nA=4\nB=5\n");
+    unit_folder_put("user.ini", "[two]\nA=3\n");
+    unit_folder_put("odbc.ini", "[one]\nA=4\nB=5\n");
     assert_true(comes_soon("A=4|B=5|"));
-    put("odbc.ini", "");
+    unit_folder_put("odbc.ini", "");
     inifile_forget();
     assert_null(inifile_section("one", INIFILE_DSN, NULL));
-    put("user.ini", "[one]\nA=6\n");
+    unit_folder_put("user.ini", "[one]\nA=6\n");
     assert_true(comes_soon("A=6|"));
 }
 
@@ -264,7 +241,7 @@ static void the_fingerprint_stands_still_otherwise(void **state)
         read_as("one", INIFILE_DSN);
         assert_int_equal(inifile_fingerprint(), fingerprint);
     }
-    put("odbcinst.ini", "[drv]\nD=2\n");
+    unit_folder_put("odbcinst.ini", "[drv]\nD=2\n");
     inifile_forget();
     assert_int_not_equal(inifile_fingerprint(), fingerprint);
 }
@@ -321,21 +298,6 @@ static void threads_may_read_at_once(void **state)
     }
 }
 
-static int remove_folder(void **state)
-{
-    static const char *const names[] = { "user.ini", "odbc.ini",
-                                         "odbcinst.ini", ".odbcinst.ini" };
-    char path[128];
-
-    (void)state;
-    inifile_forget();
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        path_to(names[i], path);
-        unlink(path);
-    }
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,15 +313,8 @@ int main(void)
         cmocka_unit_test(a_section_held_outlives_the_file),
         cmocka_unit_test(threads_may_read_at_once),
     };
-    char user[128];
 
-    if (!mkdtemp(folder)) {
-        return 99;
-    }
-    path_to("user.ini", user);
-    setenv("ODBCSYSINI", folder, 1);
-    setenv("ODBCINI", user, 1);
-    setenv("HOME", folder, 1);
-    unsetenv("ODBCINSTINI");
-    return cmocka_run_group_tests_name("inifile", tests, NULL, remove_folder);
+    unit_folder_make();
+    return cmocka_run_group_tests_name("inifile", tests, NULL,
+                                       unit_folder_remove);
 }

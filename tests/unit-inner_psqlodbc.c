@@ -11,10 +11,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -22,22 +20,9 @@
 #include "inifile.h"
 #include "inner.h"
 #include "inner_kind.h"
+#include "unit_folder.h"
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
-
-static char folder[] = "/tmp/unit-psqlodbc-XXXXXX";
-
-static void put(const char *name, const char *content)
-{
-    char path[128];
-    FILE *out;
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    out = fopen(path, "we");
-    assert_non_null(out);
-    fputs(content, out);
-    assert_int_equal(fclose(out), 0);
-}
 
 /* The instance's DSN n1 with these lines in it. */
 static void put_dsn(const char *lines)
@@ -46,8 +31,8 @@ static void put_dsn(const char *lines)
 
     text_init(&ini);
     text_appendf(&ini, "[n1]\nDriver=PG\nServername=h1\n%s\n", lines);
-    put("odbc.ini", text_string(&ini));
-    put("odbcinst.ini", "[PG]\nDriver=psqlodbcw.so\n"
+    unit_folder_put("odbc.ini", text_string(&ini));
+    unit_folder_put("odbcinst.ini", "[PG]\nDriver=psqlodbcw.so\n"
         "pqopt=application_name=driver\nConnSettings=set driver to 1\n");
     text_free(&ini);
     inifile_forget();
@@ -459,36 +444,6 @@ static void statement_defaults_are_known(void **state)
     assert_false(inner_psqlodbc.attr_default(SQL_ATTR_AUTOCOMMIT, &value));
 }
 
-static int set_up(void **state)
-{
-    char path[128];
-    (void)state;
-
-    if (!mkdtemp(folder)) {
-        return -1;
-    }
-    snprintf(path, sizeof path, "%s/odbc.ini", folder);
-    setenv("ODBCINI", path, 1);
-    setenv("ODBCSYSINI", folder, 1);
-    setenv("HOME", folder, 1);
-    setenv("LC_ALL", "C", 1);
-    unsetenv("PGCLIENTENCODING");
-    unsetenv("ODBCINSTINI");
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    char path[128];
-    (void)state;
-
-    snprintf(path, sizeof path, "%s/odbc.ini", folder);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/odbcinst.ini", folder);
-    unlink(path);
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,6 +459,9 @@ int main(void)
         cmocka_unit_test(statement_defaults_are_known),
     };
 
-    return cmocka_run_group_tests_name("inner_psqlodbc", tests, set_up,
-                                       tear_down);
+    unit_folder_make();
+    setenv("LC_ALL", "C", 1);
+    unsetenv("PGCLIENTENCODING");
+    return cmocka_run_group_tests_name("inner_psqlodbc", tests, NULL,
+                                       unit_folder_remove);
 }

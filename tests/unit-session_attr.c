@@ -25,10 +25,9 @@
 #include "config.h"
 #include "link.h"
 #include "session_attr.h"
+#include "unit_folder.h"
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
-
-static char folder[] = "/tmp/unit-session_attr-XXXXXX";
 
 static void read_config(struct config *config)
 {
@@ -326,35 +325,11 @@ static void a_link_is_not_touched_by_ours_alone(void **state)
 
 static int set_up(void **state)
 {
-    char path[128];
-    FILE *out;
     (void)state;
-
-    if (!mkdtemp(folder)) {
-        return -1;
-    }
-    setenv("ODBCSYSINI", folder, 1);
-    setenv("HOME", folder, 1);
-    snprintf(path, sizeof path, "%s/odbc.ini", folder);
-    setenv("ODBCINI", path, 1);
-    unsetenv("ODBCINSTINI");
-    snprintf(path, sizeof path, "%s/odbcinst.ini", folder);
-    out = fopen(path, "we");
-    if (!out) {
-        return -1;
-    }
-    fputs("[Affinity]\nDriver=libodbcaffinity.so\n", out);
-    return fclose(out);
-}
-
-static int tear_down(void **state)
-{
-    char path[128];
-    (void)state;
-
-    snprintf(path, sizeof path, "%s/odbcinst.ini", folder);
-    unlink(path);
-    return rmdir(folder);
+    unit_folder_make();
+    unit_folder_put("odbcinst.ini",
+                    "[Affinity]\nDriver=libodbcaffinity.so\n");
+    return 0;
 }
 
 int main(void)
@@ -371,5 +346,5 @@ int main(void)
     };
 
     return cmocka_run_group_tests_name("session_attr", tests, set_up,
-                                       tear_down);
+                                       unit_folder_remove);
 }
