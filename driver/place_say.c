@@ -48,8 +48,12 @@ static void say_key(const struct place_order *order, struct text *out)
 
 void place_say(const struct place_order *order, struct text *out)
 {
-    static const char *const actions[] = { "taken", "opened", "waiting",
-                                           "failed" };
+    static const char *const actions[] = {
+        [ROUTE_TAKE] = "taken",
+        [ROUTE_OPEN] = "opened",
+        [ROUTE_WAIT] = "waiting",
+        [ROUTE_FAIL] = "failed",
+    };
     const struct verdict *v = &order->verdict;
 
     text_appendf(out, "%s: ", instance_name(order, v->instance));
@@ -77,15 +81,10 @@ void place_late_error(const struct unit *unit, struct link_error *error)
 
 /* What waiting does not change. */
 static void say_incapable(const struct place_order *order, uint32_t i,
-                          const struct fleet_instance_view *view,
                           struct text *out)
 {
-    const struct route_member *member = &order->login->fleet->members[i];
     enum route_refusal refusal =
-        member->disabled                    ? ROUTE_REFUSED_DISABLED
-        : view->role == ROUTE_STANDBY       ? ROUTE_REFUSED_STANDBY
-        : member->read_only && order->write ? ROUTE_REFUSED_READ_ONLY
-                                            : ROUTE_REFUSED_NONE;
+        route_incapable(&order->login->fleet->members[i], order->write);
 
     if (refusal) {
         text_appendf(out, "; %s", route_refusal_text(refusal));
@@ -122,7 +121,7 @@ static void say_state(const struct place_order *order, uint32_t i,
     mutex_unlock(&login->lock);
     text_appendf(out, "links %u idle, %u held, %u opening, room for %u",
                  stock.idle, stock.held, stock.opening, stock.room);
-    say_incapable(order, i, view, out);
+    say_incapable(order, i, out);
     if (view->health == ROUTE_DOWN) {
         uint64_t now = clock_ns();
         text_appendf(out, "; down for %u ms",
@@ -150,7 +149,7 @@ void place_say_refusal(const struct place_order *order, uint32_t i,
             owner |= order->owner.owners[k] == view.group;
         }
         if (!owner) {
-            text_append(out, "not the owner");
+            text_append(out, route_refusal_text(ROUTE_REFUSED_NOT_OWNER));
             return;
         }
     }
@@ -210,7 +209,11 @@ static void say_cause(const struct unit *unit, struct text *out)
 
 void place_explain_failure(struct unit *unit)
 {
-    static const char *const modes[] = { "hint", "prefer", "strict" };
+    static const char *const modes[] = {
+        [ROUTE_HINT] = "hint",
+        [ROUTE_PREFER] = "prefer",
+        [ROUTE_STRICT] = "strict",
+    };
     struct place_order *order = unit->order;
     enum why_code code = failure_code(unit);
     struct text text;

@@ -117,8 +117,13 @@ enum { ROUTE_SOON_MS = 100 };
 struct verdict route_choose(const struct route_request *request,
                             const struct route_fleet *fleet);
 
-/* Why instance i is not the one for this request, NONE if it could be: what
-   EXPLAIN and errors say, by the same rules as the decision. */
+/* Why it cannot serve, whatever one waits for: by role, map file, draining;
+   NONE if it can. */
+enum route_refusal route_incapable(const struct route_member *m, bool write);
+
+/* Why instance i is not the one for this request, NONE if it could be, by the
+   same rules as the decision: what EXPLAIN says, and whether a link that is
+   ready may still be used. */
 enum route_refusal route_refuse(const struct route_request *request,
                                 const struct route_fleet *fleet, uint32_t i);
 

@@ -40,12 +40,8 @@ bool route_owns(const struct route_request *request,
     return false;
 }
 
-/* What no waiting changes: role, map file, draining. */
-static enum route_refusal incapable(const struct route_request *request,
-                                    const struct route_fleet *fleet, uint32_t i)
+enum route_refusal route_incapable(const struct route_member *m, bool write)
 {
-    const struct route_member *m = &fleet->members[i];
-
     if (m->disabled) {
         return ROUTE_REFUSED_DISABLED;
     }
@@ -53,9 +49,9 @@ static enum route_refusal incapable(const struct route_request *request,
         return ROUTE_REFUSED_DRAINING;
     }
     if (load8(&m->role) == ROUTE_STANDBY) {
-        return request->write ? ROUTE_REFUSED_STANDBY : ROUTE_REFUSED_NO_READS;
+        return write ? ROUTE_REFUSED_STANDBY : ROUTE_REFUSED_NO_READS;
     }
-    if (m->read_only && request->write) {
+    if (m->read_only && write) {
         return ROUTE_REFUSED_READ_ONLY;
     }
     return ROUTE_REFUSED_NONE;
@@ -84,7 +80,7 @@ bool route_is_able(const struct route_request *request,
 {
     const struct route_member *m = &fleet->members[i];
 
-    if (incapable(request, fleet, i) || tried(request, i) ||
+    if (route_incapable(m, request->write) || tried(request, i) ||
         route_is_down(request, m)) {
         return false;
     }
@@ -149,7 +145,8 @@ bool route_is_capped(const struct route_request *request,
 static bool untried(const struct route_request *request,
                     const struct route_fleet *fleet, uint32_t i)
 {
-    return !incapable(request, fleet, i) && !tried(request, i);
+    return !route_incapable(&fleet->members[i], request->write) &&
+           !tried(request, i);
 }
 
 bool route_is_triable(const struct route_request *request,
@@ -224,7 +221,7 @@ enum route_refusal route_refuse(const struct route_request *request,
 {
     const struct route_member *m = &fleet->members[i];
     const struct route_stock *s = &fleet->stock[i];
-    enum route_refusal refusal = incapable(request, fleet, i);
+    enum route_refusal refusal = route_incapable(m, request->write);
 
     if (refusal) {
         return refusal;
