@@ -306,7 +306,7 @@ static void show_pools(const struct command_view *view,
                        struct command_answer *answer)
 {
     uint32_t count;
-    struct login **logins = fleet_logins(view->fleet, &count);
+    struct login **logins = login_all(view->fleet, &count);
 
     answer->failed |= !logins;
     for (uint32_t i = 0; i < count; i++) {

@@ -161,18 +161,6 @@ bool connstr_remove(struct connstr *list, const char *keyword)
     return true;
 }
 
-bool connstr_merge(struct connstr *list, const struct connstr *from)
-{
-    for (size_t i = 0; i < from->count; i++) {
-        const struct connstr_item *item = &from->items[i];
-
-        if (!connstr_set(list, item->keyword, item->value, item->origin)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Reads a braced value; *at is behind the '{' and moves behind the ';'. */
 static char *read_braced(const char **at, const char *end)
 {

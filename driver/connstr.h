@@ -69,10 +69,6 @@ bool connstr_set(struct connstr *list, const char *keyword, const char *value,
 /* True if there was one. */
 bool connstr_remove(struct connstr *list, const char *keyword);
 
-/* Sets every item of from in list (so from wins).  False: out of memory;
-   what was set stays.  A copy is a merge into an empty list. */
-bool connstr_merge(struct connstr *list, const struct connstr *from);
-
 /* One spelling for all aliases of a keyword ("UID" for "username"); a
    keyword without aliases is returned as it came. */
 const char *connstr_canonical(const char *keyword);

@@ -103,10 +103,6 @@ void diag_move(struct diags *to, struct diags *from);
 /* Is there no record? */
 bool diag_empty(struct diags *diags);
 
-/* SQLSTATE of record number 1 into state[6] and its narrow text into
-   text[size], for messages and decisions of ours.  False: no record. */
-bool diag_first(struct diags *diags, char state[6], char *text, size_t size);
-
 /* Notes what the call returns (SQL_DIAG_RETURNCODE) and returns it. */
 SQLRETURN diag_result(struct diags *diags, SQLRETURN result);
 

@@ -275,16 +275,3 @@ bool diag_empty(struct diags *diags)
     return empty;
 }
 
-bool diag_first(struct diags *diags, char state[6], char *text, size_t size)
-{
-    const struct diag_record *record;
-
-    mutex_lock(&diags->lock);
-    record = diags->first;
-    if (record) {
-        memcpy(state, record->state, 6);
-        snprintf(text, size, "%s", record->narrow ? record->narrow : "");
-    }
-    mutex_unlock(&diags->lock);
-    return record != NULL;
-}

@@ -127,11 +127,8 @@ void fleet_view(struct fleet *fleet, uint32_t i,
    dbname of a foreign server (rules §1.3), or -1. */
 int fleet_find(const struct fleet *fleet, const char *name);
 
-/* Every login of the fleet retained, in an array the caller frees after
-   login_release() of each; NULL with *count 0: none, or out of memory. */
-struct login **fleet_logins(struct fleet *fleet, uint32_t *count);
-
-/* Every fleet, likewise (fleet_release()): for exit. */
+/* Every fleet retained, in an array the caller frees after fleet_release() of
+   each; NULL with *count 0: none, or out of memory.  For exit. */
 struct fleet **fleet_all(uint32_t *count);
 
 #endif

@@ -252,18 +252,10 @@ static void unlist_locked(struct fleet *fleet)
    link that comes back. */
 static void retire(struct fleet *fleet)
 {
-    uint32_t count;
-    struct login **logins;
-
     mutex_lock(&fleets.lock);
     unlist_locked(fleet);
     mutex_unlock(&fleets.lock);
-    logins = fleet_logins(fleet, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        login_retire(logins[i]);
-        login_release(logins[i]);
-    }
-    free(logins);
+    login_retire_all(fleet);
 }
 
 static struct fleet *find_or_make(const struct config *config,

@@ -41,6 +41,13 @@ enum inner_fault {
     INNER_FAULT_LOGIN      /* this login */
 };
 
+/* Does it refuse who asks, rather than fail for want of health?  Then nobody
+   tries again unasked (rules §3.3). */
+static inline bool inner_refuses(enum inner_fault fault)
+{
+    return fault == INNER_FAULT_POOL || fault == INNER_FAULT_LOGIN;
+}
+
 struct inner_kind {
     const char *name;
 

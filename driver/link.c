@@ -206,11 +206,6 @@ void link_close(struct link *link)
     }
 }
 
-void link_forget(struct link *link)
-{
-    link_free_children(link, false);
-}
-
 bool link_dead(const struct link *link)
 {
     SQLUINTEGER dead = SQL_CD_FALSE;
@@ -218,13 +213,4 @@ bool link_dead(const struct link *link)
         link->hdbc, SQL_ATTR_CONNECTION_DEAD, &dead, SQL_IS_UINTEGER, NULL);
 
     return SQL_SUCCEEDED(rc) && dead == SQL_CD_TRUE;
-}
-
-const char *link_state_word(enum link_state state)
-{
-    static const char *const words[] = {
-#define LINK_STATE(name, word) word,
-#include "link_state.def"
-    };
-    return (unsigned)state < LINK_STATES ? words[state] : "unknown";
 }

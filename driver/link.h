@@ -54,9 +54,10 @@ struct link_who {
 };
 
 enum link_state {
-#define LINK_STATE(name, word) LINK_##name,
+#define LINK_STATE(name) LINK_##name,
 #include "link_state.def"
-    LINK_STATES
+    LINK_STATES,
+    LINK_UNLISTED = LINK_STATES /* in no list: being made, or gone */
 };
 
 enum { LINK_CHANGED_MAX = 16 };
@@ -116,12 +117,9 @@ bool link_validate(struct link *link, struct link_error *error);
 bool link_reset(struct link *link, const char *settings,
                 struct link_error *error);
 
-/* Frees its children, rolls back, disconnects and frees the inner handle. */
+/* Frees its children; if it was opened, rolls back, disconnects and frees the
+   inner handle. */
 void link_close(struct link *link);
-
-/* Lets go of a link that belongs to a parent process, or that a helper is
-   stuck in: memory and children only, no inner call.  Any thread. */
-void link_forget(struct link *link);
 
 /* Runs one query and hands its rows over; values[i] is UTF-8 or NULL for SQL
    NULL, valid during the call; row() returns false to stop.  sql is ASCII
@@ -145,8 +143,5 @@ void link_note_attr(struct link *link, SQLINTEGER attribute);
 /* Does the inner driver say that the link is dead (rules §5.1)?  A flag in
    its memory, no round trip: any thread that holds the link. */
 bool link_dead(const struct link *link);
-
-/* The word for a state, for SHOW AFFINITY and logs. */
-const char *link_state_word(enum link_state state);
 
 #endif

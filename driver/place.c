@@ -20,7 +20,6 @@
 #include "place_unit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <utlist.h>
 
@@ -328,17 +327,16 @@ static bool waits_for(const struct unit *unit, uint32_t i)
 }
 
 /* A login or database that is refused is refused to all who wait there with
-   it (rules §3.3), and, as long as it is not known to be good anywhere, to all
-   who wait for their key's owner to be learnt; nobody tries elsewhere, for
-   accounts get locked that way. */
+   it (rules §3.3) and, if `learners`, to all who wait for their key's owner;
+   nobody tries elsewhere, for accounts get locked that way. */
 static void refuse_all(struct login *login, uint32_t i, enum inner_fault fault,
-                       const struct link_error *error, bool proved)
+                       const struct link_error *error, bool learners)
 {
     struct unit *unit;
 
     DL_FOREACH(login->units, unit) {
         if (!unit->done && !unit->asking &&
-            (waits_for(unit, i) || (!proved && unit->learning))) {
+            (waits_for(unit, i) || (learners && unit->learning))) {
             note_tried(unit, i, fault, error);
             unit->refused_at = (int)i;
             fail(unit);
@@ -346,11 +344,11 @@ static void refuse_all(struct login *login, uint32_t i, enum inner_fault fault,
     }
 }
 
-static void unproved_refused(struct login *login, uint32_t i,
-                             enum inner_fault fault,
-                             const struct link_error *error)
+static void login_refused(struct login *login, uint32_t i,
+                          enum inner_fault fault,
+                          const struct link_error *error)
 {
-    refuse_all(login, i, fault, error, false);
+    refuse_all(login, i, fault, error, true);
 }
 
 static void unit_failed(struct unit *unit, uint32_t i, enum inner_fault fault,
@@ -360,9 +358,9 @@ static void unit_failed(struct unit *unit, uint32_t i, enum inner_fault fault,
     bool validating = unit->validating;
 
     unit->validating = false;
-    if (fault == INNER_FAULT_LOGIN || fault == INNER_FAULT_POOL) {
+    if (inner_refuses(fault)) {
         unit->ordered = (int)i;
-        refuse_all(login, i, fault, error, true);
+        refuse_all(login, i, fault, error, false);
     } else if (fault != INNER_FAULT_LINK || !validating) {
         /* an old link that is dead says nothing of a new one, but one that
            could not be opened is not tried again and again */
@@ -372,12 +370,13 @@ static void unit_failed(struct unit *unit, uint32_t i, enum inner_fault fault,
     cond_signal(&unit->wake);
 }
 
-__attribute__((constructor)) static void hang_events(void)
+__attribute__((constructor)) static void set_pool_events(void)
 {
     static const struct pool_events events = {
+        .serve = place_serve_locked,
         .ready = unit_ready,
         .failed = unit_failed,
-        .refused = unproved_refused,
+        .refused = login_refused,
     };
     pool_set_events(&events);
 }

@@ -64,8 +64,8 @@ uint32_t place_learn(struct login *login, uint32_t wait_ms);
 /* How many units wait in this login.  Locks: holds login->lock. */
 uint32_t place_waiting_locked(const struct login *login);
 
-/* login->serve: lets waiting units go on, first come first, each of which
-   something suits (rules §3.1).  Locks: holds login->lock. */
+/* struct pool_events' serve: lets waiting units go on, first come first, each
+   of which something suits (rules §3.1).  Locks: holds login->lock. */
 void place_serve_locked(struct login *login);
 
 /* Appends one line: instance, what was done, why. */

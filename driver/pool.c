@@ -10,7 +10,6 @@
 
 #include "pool.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include <utlist.h>
@@ -34,7 +33,7 @@ static void count_stock(struct pool *pool)
 /* Is a link of this state one of login->total? */
 static bool counts(enum link_state state)
 {
-    return state != LINK_CLOSING && state != LINK_STATES;
+    return state != LINK_CLOSING && state != LINK_UNLISTED;
 }
 
 void pool_set_state_locked(struct link *link, enum link_state state)
@@ -43,7 +42,7 @@ void pool_set_state_locked(struct link *link, enum link_state state)
     struct login *login = pool->login;
 
     mutex_assert_held(&login->lock);
-    if (link->state != LINK_STATES) {
+    if (link->state != LINK_UNLISTED) {
         DL_DELETE(pool->links[link->state], link);
         pool->count[link->state]--;
     }
@@ -53,7 +52,7 @@ void pool_set_state_locked(struct link *link, enum link_state state)
     link->since = clock_ns();
     login->total += counts(state);
     login->total_idle += state == LINK_IDLE;
-    if (state != LINK_STATES) {
+    if (state != LINK_UNLISTED) {
         DL_PREPEND(pool->links[state], link);
         pool->count[state]++;
     }
@@ -62,7 +61,7 @@ void pool_set_state_locked(struct link *link, enum link_state state)
 
 void pool_drop_locked(struct link *link)
 {
-    pool_set_state_locked(link, LINK_STATES);
+    pool_set_state_locked(link, LINK_UNLISTED);
 }
 
 static struct link *make_link(struct pool *pool)
@@ -71,7 +70,7 @@ static struct link *make_link(struct pool *pool)
 
     if (link) {
         link->pool = pool;
-        link->state = LINK_STATES;
+        link->state = LINK_UNLISTED;
         link->inner = pool->login->fleet->instances[pool->instance].inner;
         link->wide = pool->login->wide;
         link->hdbc = SQL_NULL_HDBC;
@@ -148,14 +147,6 @@ struct link *pool_take_locked(struct pool *pool, bool *validate)
         link->answered <=
             atomic_load(&fleet->instances[pool->instance].suspect_at);
     return link;
-}
-
-void pool_put_back_locked(struct link *link)
-{
-    assert(link->state == LINK_HELD);
-    link->unit = NULL;
-    link->sessions--;
-    pool_set_state_locked(link, LINK_IDLE);
 }
 
 /* At PoolMaxTotal: makes room by closing the idle link that was used longest
@@ -301,7 +292,7 @@ void pool_give(struct link *link, bool dead)
     } else {
         give_locked(link);
     }
-    login->serve(login);
+    pool_serve_locked(login);
     mutex_unlock(&login->lock);
 }
 
@@ -311,6 +302,6 @@ void pool_cancel_ended_locked(struct link *link)
     if (--link->cancels == 0 && link->waits) {
         link->waits = false;
         give_locked(link);
-        link->pool->login->serve(link->pool->login);
+        pool_serve_locked(link->pool->login);
     }
 }

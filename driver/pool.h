@@ -9,14 +9,14 @@
  *
  *            order                 opened for a unit
  *   (none) ────────→ OPENING ───────────────────────→ HELD ──┐ give
- *                       │ nobody waits any more              ↓
- *                       └──────→ IDLE ←──────────────────── RESET
- *                        take ↑│  ↑ learnt                   │ not clean,
- *                             │└→ LEARNING                   ↓ dead, old
- *                           (HELD)              any ──────→ CLOSING → (gone)
+ *                     │   │ nobody waits any more            ↓
+ *      opened to learn│   └────→ IDLE ←──────────────────── RESET
+ *                     │   take ↑│  ↑ learnt                  │ not clean,
+ *                     └────────│┴→ LEARNING                  ↓ dead, old
+ *                            (HELD)             any ──────→ CLOSING → (gone)
  *
- * A state is a list, a count the length of a list, and
- * pool_set_state_locked() the only writer.
+ * Which state leads where is in link_state.def.  A state is a list, a count
+ * the length of a list, and pool_set_state_locked() the only writer.
  *
  * Locks: login->lock (LOCK_LOGIN) guards everything here that is not marked
  * otherwise, and is never held while the inner driver is called (promise 8).
@@ -60,18 +60,15 @@ struct login {
     struct unit *units;     /* waiting, first come first (place.c) */
     _Atomic bool retired;   /* out of date: keep no link, no new session;
                                set with lock held, read by login_get() */
-    void (*serve)(struct login *login); /* place.c: somebody may go on */
 
     uint32_t refs;          /* guarded by fleet->lock */
     struct login *prev, *next;
 };
 
 /* The login of this session, made at first use; the caller gets a reference.
-   serve is called with lock held after whatever may let a waiting unit go on
-   (rules §3.1).  NULL: out of memory.  Locks: takes fleet->lock. */
+   NULL: out of memory.  Locks: takes fleet->lock. */
 struct login *login_get(struct fleet *fleet, const struct config *config,
-                        SQLINTEGER odbc_version, bool wide,
-                        void (*serve)(struct login *login));
+                        SQLINTEGER odbc_version, bool wide);
 struct login *login_retain(struct login *login);
 void login_release(struct login *login); /* no lock may be held */
 
@@ -82,6 +79,15 @@ bool login_passed(const struct login *login, struct connstr *passed);
 /* Closes what is idle and from now on every link that comes back.
    Locks: takes login->lock. */
 void login_retire(struct login *login);
+
+/* The same of every login of the fleet.  Locks: takes fleet->lock, then each
+   login's. */
+void login_retire_all(struct fleet *fleet);
+
+/* Every login of the fleet retained, in an array the caller frees after
+   login_release() of each; NULL with *count 0: none, or out of memory.
+   Locks: takes fleet->lock. */
+struct login **login_all(struct fleet *fleet, uint32_t *count);
 
 /* What the decision sees of this login.  Locks: holds login->lock. */
 struct route_fleet login_route_locked(const struct login *login);
@@ -136,18 +142,18 @@ void pool_cancel_ended_locked(struct link *link);
    Locks: takes login->lock if there is one. */
 bool pool_keep_child(struct link *link, SQLSMALLINT type, SQLHANDLE inner);
 
-/* Puts a HELD link that nobody used back among the idle ones. */
-void pool_put_back_locked(struct link *link);
-
-/* Has an idle link closed by a helper. */
+/* Has an idle link closed by a helper.  Without one (at exit) it stays as it
+   is.  Locks: holds login->lock. */
 void pool_close_locked(struct link *link);
 
 /* ---- what becomes of orders and validations ------------------------------
 
-   Set by place.c; both are called on a helper thread with login->lock held,
-   for the unit given with the order unless it has been taken off since
-   (pool_abandon_locked()). */
+   Set by place.c; called with login->lock held, serve on any thread, the
+   others on a helper's.  ready and failed are for the unit given with the
+   order, unless it has been taken off since (pool_abandon_locked()). */
 struct pool_events {
+    /* Something has happened that may let a waiting unit go on (rules §3.1). */
+    void (*serve)(struct login *login);
     /* The link is open or validated: true = the unit has it now, HELD. */
     bool (*ready)(struct unit *unit, struct link *link);
     /* It could not be had; fault and error say why. */
@@ -164,7 +170,10 @@ void pool_set_events(const struct pool_events *events);
    the link becomes idle when it is ready.  Locks: holds login->lock. */
 void pool_abandon_locked(struct pool *pool, const struct unit *unit);
 
-/* ---- between pool.c and pool_job.c -------------------------------- */
+/* ---- among the pool*.c files --------------------------------------------- */
+
+/* struct pool_events' serve.  Locks: holds login->lock. */
+void pool_serve_locked(struct login *login);
 
 /* The only writer of a link's state; unlinks, sets, links, counts.
    Locks: holds login->lock. */

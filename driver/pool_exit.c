@@ -23,25 +23,13 @@
 
 enum { EXIT_MS = 1000 };
 
-static void close_fleet(struct fleet *fleet)
-{
-    uint32_t count;
-    struct login **logins = fleet_logins(fleet, &count);
-
-    for (uint32_t i = 0; i < count; i++) {
-        login_retire(logins[i]);
-        login_release(logins[i]);
-    }
-    free(logins);
-}
-
 static void at_exit(void)
 {
     uint32_t count;
     struct fleet **fleets = fleet_all(&count);
 
     for (uint32_t i = 0; i < count; i++) {
-        close_fleet(fleets[i]);
+        login_retire_all(fleets[i]);
         fleet_release(fleets[i]);
     }
     free(fleets);

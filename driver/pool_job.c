@@ -24,6 +24,12 @@ void pool_set_events(const struct pool_events *e)
     events = e;
 }
 
+void pool_serve_locked(struct login *login)
+{
+    mutex_assert_held(&login->lock);
+    events->serve(login);
+}
+
 static struct login *login_of(const struct link *link)
 {
     return link->pool->login;
@@ -42,7 +48,7 @@ static void drop(struct link *link)
 
     mutex_lock(&login->lock);
     pool_drop_locked(link);
-    login->serve(login);
+    pool_serve_locked(login);
     mutex_unlock(&login->lock);
     free(link);
     login_release(login);
@@ -59,13 +65,14 @@ static void settle(struct link *link)
     unit = link->unit;
     link->unit = NULL;
     if (unit && events->ready(unit, link)) {
-        /* its alone, for one session even if the login is out of date */
+        /* it is the unit's, for one session even if the login is out of
+           date */
     } else if (login->retired) {
         pool_close_locked(link);
     } else {
         pool_set_state_locked(link, LINK_IDLE);
     }
-    login->serve(login);
+    pool_serve_locked(login);
     mutex_unlock(&login->lock);
 }
 
@@ -74,11 +81,11 @@ static void settle(struct link *link)
 static void tell_all(struct fleet *fleet)
 {
     uint32_t count;
-    struct login **logins = fleet_logins(fleet, &count);
+    struct login **logins = login_all(fleet, &count);
 
     for (uint32_t i = 0; i < count; i++) {
         mutex_lock(&logins[i]->lock);
-        logins[i]->serve(logins[i]);
+        pool_serve_locked(logins[i]);
         mutex_unlock(&logins[i]->lock);
         login_release(logins[i]);
     }
@@ -207,8 +214,8 @@ static void open_failed(struct link *link, const struct link_error *error)
     if (link->unit) {
         events->failed(link->unit, i, fault, error);
         link->unit = NULL;
-    } else if ((fault == INNER_FAULT_LOGIN || fault == INNER_FAULT_POOL) &&
-               !is_proved_locked(login)) {
+    }
+    if (inner_refuses(fault) && !is_proved_locked(login)) {
         events->refused(login, i, fault, error);
     }
     mutex_unlock(&login->lock);
@@ -239,11 +246,7 @@ static bool open_job(struct link *link)
 
 static void close_job(struct link *link)
 {
-    if (link->hdbc) {
-        link_close(link);
-    } else {
-        link_forget(link);
-    }
+    link_close(link);
     drop(link);
 }
 
@@ -255,7 +258,7 @@ static void give_up(struct link *link)
 
     mutex_lock(&login->lock);
     pool_set_state_locked(link, LINK_CLOSING);
-    login->serve(login);
+    pool_serve_locked(login);
     mutex_unlock(&login->lock);
     close_job(link);
 }
@@ -305,7 +308,7 @@ static void run_open_and_learn(struct job *job)
     if (open_job(link)) {
         mutex_lock(&login->lock);
         pool_set_state_locked(link, LINK_LEARNING);
-        login->serve(login); /* another may be opened there now */
+        pool_serve_locked(login); /* another may be opened there now */
         mutex_unlock(&login->lock);
         learn_job(link);
     } else {

@@ -114,8 +114,7 @@ static struct login *find_locked(struct fleet *fleet, const char *key)
 }
 
 struct login *login_get(struct fleet *fleet, const struct config *config,
-                        SQLINTEGER odbc_version, bool wide,
-                        void (*serve)(struct login *login))
+                        SQLINTEGER odbc_version, bool wide)
 {
     struct login *login = NULL, *made = NULL;
     struct text key;
@@ -131,7 +130,6 @@ struct login *login_get(struct fleet *fleet, const struct config *config,
     if (!login && !key.failed && (made = make_login(fleet, config, &key))) {
         made->odbc_version = odbc_version;
         made->wide = wide;
-        made->serve = serve;
         mutex_lock(&fleet->lock);
         login = find_locked(fleet, text_string(&key));
         if (!login) {
@@ -174,7 +172,7 @@ void login_release(struct login *login)
     }
 }
 
-struct login **fleet_logins(struct fleet *fleet, uint32_t *count)
+struct login **login_all(struct fleet *fleet, uint32_t *count)
 {
     struct login *login, **all;
     uint32_t n = 0;
@@ -202,6 +200,18 @@ void login_retire(struct login *login)
             pool_close_locked(login->pools[i].links[LINK_IDLE]);
         }
     }
-    login->serve(login);
+    pool_serve_locked(login);
     mutex_unlock(&login->lock);
+}
+
+void login_retire_all(struct fleet *fleet)
+{
+    uint32_t count;
+    struct login **logins = login_all(fleet, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        login_retire(logins[i]);
+        login_release(logins[i]);
+    }
+    free(logins);
 }

@@ -218,8 +218,7 @@ SQLRETURN session_connect(struct session *s, struct config *config,
         s->fleet = fleet_get(config, &why);
     }
     if (s->fleet) {
-        s->login = login_get(s->fleet, config, odbc_version, wide,
-                             place_serve_locked);
+        s->login = login_get(s->fleet, config, odbc_version, wide);
         if (!s->login) {
             why_memory(&why);
         }

@@ -15,7 +15,7 @@ balance keeper link inner config connstr secret inifile diag why text log lock'
 
 # A fleet owns its logins, which pools are made of, and lets go of them with
 # itself; these are the only calls from knowledge up to links.
-allowed='fleet_list.c calls (fleet_logins|login_retire|login_release)\(\)'
+allowed='fleet_list.c calls login_retire_all\(\)'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -136,16 +136,16 @@ static void values_may_be_long_and_of_any_characters(void **state)
     text_free(&text);
 }
 
-static void set_remove_and_merge(void **state)
+static void set_and_remove(void **state)
 {
-    struct connstr list, more;
+    struct connstr list;
     char out[128];
 
     (void)state;
     parse(&list, "A=1;UID=u;B=2");
-    parse(&more, "b={3};C=4");
     assert_true(connstr_set(&list, "username", "w", CONNSTR_ARGUMENT));
-    assert_true(connstr_merge(&list, &more));
+    assert_true(connstr_set(&list, "b", "3", CONNSTR_BRACED));
+    assert_true(connstr_set(&list, "C", "4", CONNSTR_PLAIN));
     show(&list, out, sizeof out);
     assert_string_equal(out, "A=1|username!w|b:3|C=4|");
     assert_true(connstr_remove(&list, "a"));
@@ -157,7 +157,6 @@ static void set_remove_and_merge(void **state)
     assert_null(connstr_value(&list, "nothing"));
     connstr_free(&list);
     connstr_free(&list);
-    connstr_free(&more);
 }
 
 static void set_may_be_given_its_own_value(void **state)
@@ -299,7 +298,7 @@ int main(void)
         cmocka_unit_test(grammar),
         cmocka_unit_test(the_length_and_a_nul_end_it),
         cmocka_unit_test(values_may_be_long_and_of_any_characters),
-        cmocka_unit_test(set_remove_and_merge),
+        cmocka_unit_test(set_and_remove),
         cmocka_unit_test(set_may_be_given_its_own_value),
         cmocka_unit_test(masked_strings_hold_no_secret),
         cmocka_unit_test(random_strings_parse_to_what_they_write),

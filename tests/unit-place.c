@@ -69,8 +69,7 @@ static void begin_fleet(uint32_t instances, const char *keywords)
         struct why why = { .code = WHY_NONE };
         struct fleet *one = fleet_get(config, &why);
         assert_non_null(one);
-        logins[i] = login_get(one, config, SQL_OV_ODBC3, false,
-                              place_serve_locked);
+        logins[i] = login_get(one, config, SQL_OV_ODBC3, false);
         assert_non_null(logins[i]);
         if (i > 0) {
             assert_ptr_equal(one, fleet); /* shared, the pools are not */
@@ -417,6 +416,45 @@ static void a_refused_login_is_told_to_all_who_wait_with_it(void **state)
     assert_int_equal(s[1].state, FAILED); /* nowhere else: lock-out */
     assert_int_equal(where(&s[2]), 2);
     assert_int_equal(atomic_load(&fleet->members[0].health), ROUTE_UNTRIED);
+    end_fleet();
+}
+
+/* Accounts get locked by trying again and again: who waits for an owner to be
+   learnt hears of a refusal too, until the login is known to be good. */
+static void a_refused_login_asks_nowhere_else(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=5;");
+    pretend_set(0, PRETEND_NO_LOGIN);
+    pretend_keys[2] = (struct pretend_key){ ROUTE_IS_UNKNOWN, 0, true, false };
+    place(&s[0], "strict k2"); /* n1 is asked */
+    settle();
+    assert_int_equal(s[0].state, FAILED);
+    assert_int_equal(s[0].order.why.code, WHY_LOGIN);
+    pretend_keys[2].asked = false;
+    pretend_keys[2].pending = true;
+    pretend_keys[2].owner = 1;
+    pretend_set(1, PRETEND_HANGS);
+    place(&s[0], "hint k2"); /* n2 is asked, and does not answer */
+    place(&s[1], "strict k0"); /* opens on n1 */
+    settle();
+    assert_int_equal(s[1].state, FAILED);
+    assert_int_equal(s[0].state, FAILED);
+    assert_int_equal(s[0].order.why.code, WHY_LOGIN);
+    end_fleet();
+
+    begin_fleet(2, "PoolMax=5;");
+    place(&s[2], "strict k1"); /* n2 takes the login: it is n1's own affair */
+    settle();
+    give(&s[2], false);
+    settle();
+    pretend_set(0, PRETEND_NO_LOGIN);
+    pretend_keys[2] = (struct pretend_key){ ROUTE_IS_UNKNOWN, 0, true, false };
+    place(&s[0], "hint k2");
+    settle();
+    assert_int_equal(where(&s[0]), 2);
     end_fleet();
 }
 
@@ -1187,6 +1225,7 @@ int main(void)
         cmocka_unit_test(a_reset_that_hangs_costs_a_tenth_of_a_second),
         cmocka_unit_test(strict_gives_up_when_opening_takes_too_long),
         cmocka_unit_test(a_refused_login_is_told_to_all_who_wait_with_it),
+        cmocka_unit_test(a_refused_login_asks_nowhere_else),
         cmocka_unit_test(a_refused_open_goes_elsewhere_or_says_why),
         cmocka_unit_test(who_waits_hears_that_an_instance_is_back),
         cmocka_unit_test(who_waits_tries_what_was_down_in_time),

@@ -52,8 +52,7 @@ static struct taken take_as(const char *keywords, const char *uid,
     struct taken taken = { .fleet = fleet_get(config, &why) };
 
     assert_non_null(taken.fleet);
-    taken.login = login_get(taken.fleet, config, odbc, wide,
-                            place_serve_locked);
+    taken.login = login_get(taken.fleet, config, odbc, wide);
     assert_non_null(taken.login);
     config_free(config);
     free(config);
@@ -269,8 +268,7 @@ static void take_both(void)
             INSTANCES, "PoolMax=3;PoolMaxTotal=7;PoolTrust=1;PoolMaxReuse=9;"
             "ConnectTimeout=2000;", uids[k]);
         taken[k].fleet = fleet_get(config, NULL);
-        taken[k].login = login_get(taken[k].fleet, config, 3, false,
-                                   place_serve_locked);
+        taken[k].login = login_get(taken[k].fleet, config, 3, false);
         config_free(config);
         free(config);
     }
