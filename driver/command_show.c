@@ -61,6 +61,7 @@
 
 #include "command_facts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -426,9 +427,11 @@ bool command_run(const struct command *command,
     case COMMAND_EXPLAIN_KEY:
         ok = command_explain(command, view, answer, why);
         break;
-    default:
+    case COMMAND_REFRESH:
         refresh(view, answer);
         break;
+    default: /* LATER: command_parse() has refused it */
+        assert(false);
     }
     return ok;
 }
