@@ -103,6 +103,7 @@ driver_libcore_la_SOURCES = \
 	driver/command_parse.c \
 	driver/command_show.c \
 	driver/place.c \
+	driver/place_ask.c \
 	driver/place_say.c \
 	driver/place_time.c \
 	driver/route.c \

@@ -9,10 +9,8 @@
  * arrival.  Who orders, validates or learns waits like everybody else: the
  * inner calls are made by helper threads (rules §4).
  *
- * Time (rules §3.3): PoolWait bounds waiting for busy links and for owners,
- * ConnectTimeout and CheckTimeout bound what a helper does for the unit, the
- * order's deadline bounds the whole.  A unit that can go elsewhere does so
- * after PATIENCE_MS and leaves the helper to itself (promise 4).
+ * Until when it waits is in place_time.c, whom it asks in place_ask.c, what is
+ * said of it in place_say.c.
  */
 #include "autoconf.h"
 
@@ -22,8 +20,6 @@
 #include <stdlib.h>
 
 #include <utlist.h>
-
-enum { PATIENCE_MS = 500 };
 
 static struct pool *pool_at(const struct unit *unit, int i)
 {
@@ -63,63 +59,6 @@ static void leave_order(struct unit *unit)
         pool_abandon_locked(pool_at(unit, unit->ordered), unit);
         unit->ordered = -1;
         unit->validating = false;
-    }
-}
-
-/* A helper has begun to do something for the unit on instance i. */
-static void await(struct unit *unit, int i, uint64_t now, bool validating)
-{
-    unit->ordered = i;
-    unit->ordered_at = now;
-    unit->patient_until = now + PATIENCE_MS * NS_PER_MS;
-    unit->validating = validating;
-}
-
-/* ---- asking ---------------------------------------------------------- */
-
-/* Has helpers ask for what this key (NULL: the rest of the topology) needs.
-   Returns how many instances that is. */
-static uint32_t learn(struct login *login, const struct route_key *key,
-                      uint64_t now)
-{
-    struct fleet *fleet = login->fleet;
-    uint32_t asked = 0;
-
-    for (uint32_t n = 0; n < fleet->count; n++) {
-        int i = topology_next(fleet, key, now);
-        if (i < 0) {
-            break;
-        }
-        if (pool_learn_locked(&login->pools[i])) {
-            asked++;
-        } else {
-            topology_asked(fleet, (uint32_t)i, false);
-        }
-    }
-    return asked;
-}
-
-static void look_up_owner(struct unit *unit, uint64_t now)
-{
-    struct place_order *order = unit->order;
-    struct topology_answer *owner = &order->owner;
-
-    unit->learning = false;
-    if (!order->key) {
-        owner->state = ROUTE_IS_UNKEYED;
-        return;
-    }
-    topology_find(order->login->fleet, order->key, owner);
-    if (now >= unit->wait_until) {
-        return;
-    }
-    if (owner->state == ROUTE_IS_MOVING) {
-        learn(order->login, order->key, now); /* is it over? */
-    } else if (owner->state == ROUTE_IS_UNKNOWN && owner->pending) {
-        learn(order->login, order->key, now);
-        topology_find(order->login->fleet, order->key, owner);
-        unit->learning =
-            owner->state == ROUTE_IS_UNKNOWN && owner->pending;
     }
 }
 
@@ -192,7 +131,7 @@ static bool do_take(struct unit *unit, const struct verdict *v, uint64_t now)
     if (!validate) {
         finish(unit, link);
     } else if (pool_validate_locked(link, unit)) {
-        await(unit, v->instance, now, true);
+        place_helped(unit, v->instance, now, true);
     } else {
         return false;
     }
@@ -203,7 +142,7 @@ static void do_open(struct unit *unit, const struct verdict *v, uint64_t now)
 {
     leave_order(unit);
     if (pool_order_locked(pool_at(unit, v->instance), unit)) {
-        await(unit, v->instance, now, false);
+        place_helped(unit, v->instance, now, false);
     } else {
         unit->broke = true;
         fail(unit);
@@ -228,7 +167,7 @@ static void decide(struct unit *unit, bool impatient)
         struct route_fleet fleet;
         struct verdict v;
 
-        look_up_owner(unit, now);
+        place_look_up_owner(unit, now);
         request = request_of(unit, now);
         fleet = login_route_locked(login);
         v = route_choose(&request, &fleet);
@@ -284,11 +223,11 @@ static bool acceptable(struct unit *unit, uint32_t i)
     struct route_fleet fleet = login_route_locked(unit->order->login);
     struct route_request request;
 
-    look_up_owner(unit, clock_ns());
+    place_look_up_owner(unit, clock_ns());
     request = request_of(unit, clock_ns());
     switch (route_refuse(&request, &fleet, i)) {
     case ROUTE_REFUSED_NONE:
-    case ROUTE_REFUSED_FULL:
+    case ROUTE_REFUSED_FULL: /* a link that is ready refutes these */
     case ROUTE_REFUSED_DOWN:
     case ROUTE_REFUSED_SLOW:
         return true;
@@ -421,58 +360,22 @@ static void wait_for_event(struct unit *unit)
         return;
     }
     decide(unit, unit->ordered >= 0 && look_at_order(unit, now));
-    if (unit->done || now < place_earlier(unit->hard, unit->wait_until)) {
-        return;
-    }
-    if (now >= unit->hard || unit->ordered < 0) {
+    if (!unit->done && place_is_over(unit, now)) {
         leave_order(unit);
         unit->expired = true;
         fail(unit);
     }
 }
 
-/* Does the unit's key, if it leads anywhere, lead to instance i? */
-static bool leads_to(const struct place_order *order, uint32_t i)
-{
-    uint32_t group = atomic_load(&order->login->fleet->members[i].group);
-    uint32_t k = 0;
-
-    while (k < order->owner.count && order->owner.owners[k] != group) {
-        k++;
-    }
-    return order->owner.state != ROUTE_IS_OWNED || k < order->owner.count;
-}
-
-/* A unit has not found its owner's primary.  There may be another by now, but
-   standbys are passed over: has those asked who they are, for units to come. */
-static void look_for_primary(const struct place_order *order)
-{
-    struct fleet *fleet = order->login->fleet;
-    uint64_t now = clock_ns();
-    bool due = fleet_look_due(fleet, now);
-
-    for (uint32_t i = 0; due && i < fleet->count; i++) {
-        if (leads_to(order, i) && fleet_may_lead(fleet, i, now)) {
-            pool_look_locked(&order->login->pools[i]);
-        }
-    }
-}
-
 bool place_unit(struct place_order *order)
 {
     struct login *login = order->login;
-    const struct config_fleet *config = &login->fleet->config;
     struct unit unit = {
         .order = order, .ordered = -1, .late_at = -1, .refused_at = -1,
-        .begin = clock_ns(),
     };
 
     cond_init(&unit.wake);
-    unit.wait_until = unit.begin + order->pool_wait_ms * NS_PER_MS;
-    unit.hard = order->deadline != UINT64_MAX
-                    ? order->deadline
-                    : unit.wait_until + config->connect_timeout * NS_PER_MS;
-    unit.wait_until = place_earlier(unit.wait_until, unit.hard);
+    place_begin(&unit, clock_ns());
     mutex_lock(&login->lock);
     unit.fresh = login->total_idle == 0;
     DL_APPEND(login->units, &unit);
@@ -487,11 +390,9 @@ bool place_unit(struct place_order *order)
     leave_order(&unit);
     DL_DELETE(login->units, &unit);
     if (order->key && order->link) {
-        learn(login, NULL, clock_ns());
+        place_ask(login, NULL, clock_ns());
     }
-    if (!order->link || !leads_to(order, order->link->pool->instance)) {
-        look_for_primary(order);
-    }
+    place_look_for_primary(order);
     place_serve_locked(login);
     mutex_unlock(&login->lock);
     order->waited = clock_ns() - unit.begin;
@@ -509,50 +410,6 @@ void place_done(struct place_order *order)
     order->refusals = NULL;
 }
 
-uint32_t place_learn(struct login *login, uint32_t wait_ms)
-{
-    struct place_order order = { .login = login };
-    struct unit unit = { .order = &order, .ordered = -1, .asking = true };
-    uint64_t now = clock_ns(), until = now + wait_ms * NS_PER_MS;
-    uint32_t asked = 0;
-
-    cond_init(&unit.wake);
-    mutex_lock(&login->lock);
-    DL_APPEND(login->units, &unit);
-    asked += learn(login, NULL, now);
-    while (now < until && !topology_complete(login->fleet)) {
-        cond_wait(&unit.wake, &login->lock,
-                  place_earlier(until, topology_wake(login->fleet, now)));
-        now = clock_ns();
-        /* those that were being asked already may have answered too early */
-        asked += learn(login, NULL, now);
-    }
-    DL_DELETE(login->units, &unit);
-    mutex_unlock(&login->lock);
-    cond_destroy(&unit.wake);
-    return asked;
-}
-
-/* Waits until the owner is known or nobody can tell any more, for PoolWait. */
-static void await_owner(struct unit *unit)
-{
-    struct login *login = unit->order->login;
-
-    cond_init(&unit->wake);
-    unit->asking = true;
-    unit->ask_again = UINT64_MAX;
-    unit->hard = unit->wait_until =
-        unit->begin + unit->order->pool_wait_ms * NS_PER_MS;
-    DL_APPEND(login->units, unit);
-    look_up_owner(unit, unit->begin);
-    while (unit->learning) {
-        cond_wait(&unit->wake, &login->lock, place_next_look(unit, clock_ns()));
-        look_up_owner(unit, clock_ns());
-    }
-    DL_DELETE(login->units, unit);
-    cond_destroy(&unit->wake);
-}
-
 struct verdict place_explain(struct place_order *order,
                              enum route_refusal *refusals)
 {
@@ -564,7 +421,7 @@ struct verdict place_explain(struct place_order *order,
     uint64_t now;
 
     mutex_lock(&login->lock);
-    await_owner(&unit);
+    place_await_owner(&unit);
     now = clock_ns();
     unit.wait_until = now + 1; /* as if it would wait for a link */
     unit.fresh = login->total_idle == 0;

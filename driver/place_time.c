@@ -4,11 +4,41 @@
 /*
  * Until when a unit waits, and for what (rules §3.3): PoolWait for busy links
  * and owners, ConnectTimeout or CheckTimeout for what a helper does, its
- * order's deadline for the whole.
+ * order's deadline for the whole.  A unit that can go elsewhere does so after
+ * PATIENCE_MS and leaves the helper to itself (promise 4).
  */
 #include "autoconf.h"
 
 #include "place_unit.h"
+
+enum { PATIENCE_MS = 500 };
+
+void place_begin(struct unit *unit, uint64_t now)
+{
+    const struct place_order *order = unit->order;
+    uint32_t connect = order->login->fleet->config.connect_timeout;
+
+    unit->begin = now;
+    unit->wait_until = now + order->pool_wait_ms * NS_PER_MS;
+    unit->hard = order->deadline != UINT64_MAX
+                     ? order->deadline
+                     : unit->wait_until + connect * NS_PER_MS;
+    unit->wait_until = place_earlier(unit->wait_until, unit->hard);
+}
+
+void place_helped(struct unit *unit, int i, uint64_t now, bool validating)
+{
+    unit->ordered = i;
+    unit->ordered_at = now;
+    unit->patient_until = now + PATIENCE_MS * NS_PER_MS;
+    unit->validating = validating;
+}
+
+bool place_is_over(const struct unit *unit, uint64_t now)
+{
+    return now >= unit->hard ||
+           (unit->ordered < 0 && now >= unit->wait_until);
+}
 
 uint64_t place_order_limit(const struct unit *unit)
 {

@@ -3,7 +3,8 @@
 
 /*
  * A unit while it is being placed: on the stack of place_unit(), in the queue
- * of its login.  What place.c and place_say.c share, and nobody else needs.
+ * of its login.  What the place*.c files share, and nobody else needs.  Locks:
+ * all of it holds login->lock, but for what is said.
  */
 #ifndef PLACE_UNIT_H
 #define PLACE_UNIT_H
@@ -41,11 +42,45 @@ static inline uint64_t place_earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* ---- place_time.c -------------------------------------------------------- */
+
+/* It begins to wait now: sets begin, wait_until and hard. */
+void place_begin(struct unit *unit, uint64_t now);
+
+/* A helper has begun to open or validate a link for it on instance i. */
+void place_helped(struct unit *unit, int i, uint64_t now, bool validating);
+
+/* Has it waited long enough?  What a helper does for it has a limit of its
+   own. */
+bool place_is_over(const struct unit *unit, uint64_t now);
+
 /* ns: when what a helper does for the unit has taken too long. */
 uint64_t place_order_limit(const struct unit *unit);
 
 /* ns: when the unit must be looked at again at the latest. */
 uint64_t place_next_look(const struct unit *unit, uint64_t now);
+
+/* ---- place_ask.c --------------------------------------------------------- */
+
+/* Has helpers ask for what this key (NULL: the rest of the topology) needs.
+   Returns how many instances that is. */
+uint32_t place_ask(struct login *login, const struct route_key *key,
+                   uint64_t now);
+
+/* Fills order->owner with what is known of the key, and has asked what is not;
+   sets learning. */
+void place_look_up_owner(struct unit *unit, uint64_t now);
+
+/* For EXPLAIN: waits until the owner is known or nobody can tell any more, for
+   PoolWait.  The unit is in no queue. */
+void place_await_owner(struct unit *unit);
+
+/* If the unit has not found its owner's primary: there may be another by now,
+   but standbys are passed over, so those are asked who they are, for units to
+   come. */
+void place_look_for_primary(const struct place_order *order);
+
+/* ---- place_say.c --------------------------------------------------------- */
 
 /* What is said of an order that did not end in time. */
 void place_late_error(const struct unit *unit, struct link_error *error);
