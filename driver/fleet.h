@@ -57,14 +57,14 @@ struct fleet {
     struct topology *topology; /* topology.h; has its own lock */
     struct mutex lock;
     struct login *logins;  /* guarded by lock; pool.h */
-
-    /* fleet.c's, guarded by LOCK_FLEETS */
-    uint32_t refs;
-    bool listed;
-    const char *key;       /* a secret */
     _Atomic uint64_t looked_at; /* ns: fleet_look_due() last said yes */
     _Atomic uint64_t files; /* inifile_fingerprint() when made or checked */
-    const char *sections;  /* what the instances' DSNs said; a secret */
+    const char *key;       /* secret; fixed */
+    const char *sections;  /* secret: what the instances' DSNs said; fixed */
+
+    /* fleet_list.c's, guarded by LOCK_FLEETS */
+    uint32_t refs;
+    bool listed;
     struct fleet *prev, *next;
 };
 

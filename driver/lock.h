@@ -22,7 +22,7 @@ enum lock_rank {
     LOCK_DBC,
     LOCK_FLEETS,  /* the list of all fleets */
     LOCK_LOGIN,   /* a login's pools and waiters */
-    LOCK_FLEET,   /* a fleet's snapshots and health */
+    LOCK_FLEET,   /* instances' health and identity, the list of logins */
     LOCK_TOPOLOGY, /* a fleet's answers and map */
     LOCK_KEEPER,  /* the queue of the helper threads */
     LOCK_INNER,   /* the list of loaded inner drivers */

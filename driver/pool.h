@@ -116,9 +116,9 @@ bool pool_validate_locked(struct link *link, struct unit *unit);
 bool pool_learn_locked(struct pool *pool);
 
 /* Has a helper ask an instance who it is, over an idle link or a new one, for
-   whoever may want to know: ends in fleet_heard() or fleet_failed().  Nothing
-   while a link is being opened there, or asked, already.
-   Locks: holds login->lock. */
+   whoever may want to know: ends in fleet_heard(), fleet_failed() or (an idle
+   link is dead) fleet_suspect().  Nothing while a link is being opened there,
+   or asked, already.  Locks: holds login->lock. */
 void pool_look_locked(struct pool *pool);
 
 /* A session gives its link back: reset by a helper, or idle at once if it was
