@@ -178,7 +178,8 @@ static enum why_code failure_code(const struct unit *unit)
     if (order->owner.bad_key) {
         return WHY_KEY;
     }
-    if (order->verdict.reason == ROUTE_NO_OWNER) {
+    if (order->verdict.reason == ROUTE_NO_OWNER ||
+        order->verdict.reason == ROUTE_UNLEARNABLE) {
         return WHY_NO_OWNER;
     }
     if (unit->expired && unit->late_at < 0) {

@@ -10,8 +10,8 @@
  *   prefer  idle on the owner → open on the owner → then as hint
  *   strict  idle on the owner → open on the owner → wait for the owner
  *   no key, or its owner unknown: as hint without an owner; strict with an
- *           owner not learnt opens a new link anywhere, and one that moves or
- *           is not resolved waits
+ *           owner not learnt opens a new link anywhere, one that moves or is
+ *           not resolved waits, and one that cannot be learnt is refused
  *
  * An instance that was down is passed over until its time to retry, unless
  * nobody else is left: then it is tried again, one attempt at a time.  An
@@ -360,6 +360,9 @@ struct verdict route_choose(const struct route_request *request,
             return verdict_of(ROUTE_WAIT, -1, ROUTE_LEARNING);
         }
         return strict ? choose_unlearnt(request, fleet)
+                      : choose_hint(request, fleet);
+    case ROUTE_IS_UNLEARNABLE:
+        return strict ? verdict_of(ROUTE_FAIL, -1, ROUTE_UNLEARNABLE)
                       : choose_hint(request, fleet);
     case ROUTE_IS_MOVING:
         return strict ? verdict_of(ROUTE_WAIT, -1, ROUTE_MOVING)

@@ -57,6 +57,8 @@ enum route_ownership {
     ROUTE_IS_UNKEYED,       /* it has none */
     ROUTE_IS_OWNED,      /* by owners[]: one, or several of a prefix */
     ROUTE_IS_UNKNOWN,    /* not learnt, and the topology is incomplete */
+    ROUTE_IS_UNLEARNABLE, /* likewise, and all who could tell call the question
+                             wrong */
     ROUTE_IS_MOVING,     /* two groups or none claim it */
     ROUTE_IS_UNRESOLVED, /* its owner is no instance of ours */
     ROUTE_IS_UNOWNED     /* complete, and no partition takes it */

@@ -228,7 +228,9 @@ enum route_refusal route_refuse(const struct route_request *request,
     }
     if (request->mode == ROUTE_STRICT && request->key != ROUTE_IS_UNKEYED &&
         request->key != ROUTE_IS_UNKNOWN && !route_owns(request, fleet, i)) {
-        return ROUTE_REFUSED_NOT_OWNER;
+        return request->key == ROUTE_IS_UNLEARNABLE
+                   ? ROUTE_REFUSED_UNLEARNABLE
+                   : ROUTE_REFUSED_NOT_OWNER;
     }
     if (tried(request, i)) {
         return ROUTE_REFUSED_TRIED;

@@ -38,9 +38,10 @@ struct topology_answer {
     uint32_t owners[TOPOLOGY_OWNERS_MAX];
     uint32_t count;
     bool pending;   /* UNKNOWN: somebody is being asked, or can be now */
-    struct why why; /* bad_key: WHY_KEY; UNOWNED: WHY_NO_OWNER; UNKNOWN and
-                       UNRESOLVED: WHY_GENERAL, who has not answered, and why;
-                       else WHY_NONE.  A sentence for errors */
+    struct why why; /* bad_key: WHY_KEY; UNOWNED: WHY_NO_OWNER; UNKNOWN,
+                       UNLEARNABLE and UNRESOLVED: WHY_GENERAL, who has not
+                       answered, and why; else WHY_NONE.  A sentence for
+                       errors */
     bool bad_key;   /* the key does not fit (22018); state is UNOWNED */
 };
 

@@ -114,7 +114,7 @@ static void settle_locked(struct topology *topology, uint64_t now,
         answer->pending = pending_locked(topology, now);
         topology_say_unknown_locked(topology, &answer->why);
         if (!answer->pending && wrong_everywhere_locked(topology)) {
-            answer->state = ROUTE_IS_UNOWNED; /* until they are asked again */
+            answer->state = ROUTE_IS_UNLEARNABLE; /* until asked again */
         }
     } else if (answer->state == ROUTE_IS_MOVING) {
         return;

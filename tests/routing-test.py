@@ -504,8 +504,17 @@ def queries():
           'nobody' not in message and state != '22018',
           '%s %s' % (state, message))
     check('AffinityQuery: one that is wrong is refused in strict, and why',
-          state == 'HY000' and 'relation "nowhere" does not exist' in message,
+          state == 'HY000' and 'the instances call the question wrong' in message
+          and 'relation "nowhere" does not exist' in message,
           '%s %s' % (state, message))
+    explained = connect('DSN=orders-strict;AffinityTable=;AffinityQuery='
+                        'SELECT nothing FROM nowhere').execute(
+                            "EXPLAIN AFFINITY KEY '1'").fetchall()
+    same('and EXPLAIN says that of the owner nothing is known',
+         [(row.owner, row.verdict) for row in explained],
+         [('unknown', 'the owner cannot be learnt')] * 3
+         + [(None, 'nobody would serve it now: the owner cannot be learnt: '
+             'the instances call the question wrong')])
 
 
 # ---- no source: rendezvous -------------------------------------------------

@@ -1114,7 +1114,8 @@ static void draw_owner(void)
 {
     static const enum route_ownership states[] = {
         ROUTE_IS_OWNED, ROUTE_IS_OWNED, ROUTE_IS_OWNED, ROUTE_IS_UNKNOWN,
-        ROUTE_IS_MOVING, ROUTE_IS_UNRESOLVED, ROUTE_IS_UNOWNED,
+        ROUTE_IS_UNLEARNABLE, ROUTE_IS_MOVING, ROUTE_IS_UNRESOLVED,
+        ROUTE_IS_UNOWNED,
     };
     struct pretend_key *key = &pretend_keys[draw(PRETEND_KEYS)];
 

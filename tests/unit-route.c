@@ -193,6 +193,7 @@ static bool read_key(const char *word)
         { "unknown", ROUTE_IS_UNKNOWN }, { "learning", ROUTE_IS_UNKNOWN },
         { "moving", ROUTE_IS_MOVING }, { "unresolved", ROUTE_IS_UNRESOLVED },
         { "unowned", ROUTE_IS_UNOWNED },
+        { "unlearnable", ROUTE_IS_UNLEARNABLE },
     };
 
     for (size_t i = 0; i < COUNT(keys); i++) {
@@ -536,6 +537,13 @@ static void an_unknown_owner_is_strict_only_for_strict(void **state)
         { "strict waits for what was opened for it",
           "n1:open1,idle1 n2:idle1", "strict unknown ordered=n1",
           "wait n1 ORDERED" },
+        { "not to be learnt: strict fails at once", "n1:idle1 n2:",
+          "strict unlearnable", "fail - UNLEARNABLE" },
+        { "not to be learnt: hint takes the balanced choice",
+          "n1:idle1,served2 n2:idle1", "hint unlearnable",
+          "take n2 UNKNOWN_IDLE" },
+        { "not to be learnt: prefer opens", "n1:served2 n2:",
+          "prefer unlearnable", "open n2 UNKNOWN_OPEN" },
         { "moving: strict waits", "n1:idle1 n2:idle1", "strict moving",
           "wait - MOVING" },
         { "moving: hint goes anywhere", "n1:idle1 n2:idle1", "hint moving",
@@ -726,6 +734,10 @@ static void refusals_follow_the_decision(void **state)
           "NOT_OWNER NOT_OWNER" },
         { "strict, unowned", "n1:idle1 n2:", "strict unowned",
           "NOT_OWNER NOT_OWNER" },
+        { "strict, not to be learnt", "n1:idle1 n2:", "strict unlearnable",
+          "UNLEARNABLE UNLEARNABLE" },
+        { "hint, not to be learnt: anybody", "n1:idle1 n2:",
+          "hint unlearnable", "NONE NONE" },
         { "strict, not learnt: anybody", "n1:idle1 n2:", "strict unknown",
           "NONE NONE" },
         { "hint, moving: anybody", "n1:idle1 n2:", "hint moving",
@@ -942,7 +954,7 @@ static void draw_scene(void)
     *r = (struct route_request){
         .mode = (enum route_mode)draw(3),
         .balance = (enum route_balance)draw(2),
-        .key = (enum route_ownership)draw(6),
+        .key = (enum route_ownership)draw(ROUTE_IS_UNOWNED + 1),
         .write = draw(2), .learning = draw(4) == 0, .queueing = draw(2),
         .owners = scene.owners, .owner_count = 1 + draw(2),
         .tried = draw(2) ? scene.tried : NULL, .fresh = draw(4) == 0,

@@ -714,7 +714,7 @@ static void test_query_wrong_everywhere(void **state)
     assert_string_equal(owner_of("5"), "unknown");
     canned[1].fails = "42P01";
     assert_false(ask("n2", &error));
-    assert_string_equal(owner_of("5"), "unowned");
+    assert_string_equal(owner_of("5"), "unlearnable");
     assert_non_null(strstr(why_of("5"), "n1"));
     assert_false(topology_complete(&fleet)); /* nobody has answered */
     topology_forget(&fleet);

@@ -149,7 +149,7 @@ static void put_down(const char *name)
 }
 
 /* Who owns it, in words: "n2", "n1+n3", "unknown", "unknown, pending",
-   "moving n1+n2", "unresolved", "unowned", "bad". */
+   "unlearnable", "moving n1+n2", "unresolved", "unowned", "bad". */
 static const char *owner_of(const char *text)
 {
     static char words[200];
@@ -157,6 +157,7 @@ static const char *owner_of(const char *text)
         [ROUTE_IS_UNKEYED] = "unkeyed",       [ROUTE_IS_OWNED] = "",
         [ROUTE_IS_UNKNOWN] = "unknown",       [ROUTE_IS_MOVING] = "moving ",
         [ROUTE_IS_UNRESOLVED] = "unresolved", [ROUTE_IS_UNOWNED] = "unowned",
+        [ROUTE_IS_UNLEARNABLE] = "unlearnable",
     };
     struct topology_answer answer;
     struct route_key *key;
