@@ -59,9 +59,7 @@ void command_facts_error(const struct link_error *error, struct text *text)
 {
     enum { MOST = 250 };
 
-    if (error->state[0]) {
-        text_appendf(text, "[%s] %s", error->state, error->text);
-    }
+    link_say_error(error, text);
     if (text->length > MOST) {
         size_t end = MOST - 3;
 

@@ -3,7 +3,7 @@
 
 /*
  * A link's life as inner calls: open, who, validate, close.  The reset stands
- * in link_reset.c, queries in link_query.c.
+ * in link_reset.c, queries in link_query.c, errors in link_error.c.
  */
 #include "autoconf.h"
 
@@ -15,31 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void link_take_error(const struct link *link, SQLSMALLINT type,
-                     SQLHANDLE handle, struct link_error *error)
-{
-    const struct inner_calls *call = &link->inner->call;
-    SQLSMALLINT length = 0;
-    SQLRETURN rc = SQL_NO_DATA;
-
-    memset(error, 0, sizeof *error);
-    if (call->SQLGetDiagRec && handle) {
-        rc = call->SQLGetDiagRec(type, handle, 1, (SQLCHAR *)error->state,
-                                 &error->native, (SQLCHAR *)error->text,
-                                 (SQLSMALLINT)sizeof error->text, &length);
-    }
-    if (!SQL_SUCCEEDED(rc)) {
-        link_own_error(error, "the inner driver failed without a record");
-    }
-}
-
-void link_own_error(struct link_error *error, const char *text)
-{
-    memset(error, 0, sizeof *error);
-    memcpy(error->state, "HY000", 6);
-    snprintf(error->text, sizeof error->text, "%s", text);
-}
 
 /* Whole seconds, at least 2: psqlODBC takes 2.0 s for 1 [V], and without a
    limit it hangs. */
@@ -136,7 +111,7 @@ bool link_open(struct link *link, const struct link_order *order,
     link->hdbc = SQL_NULL_HDBC;
     env = inner_env(order->inner, order->odbc_version, &why);
     if (!env) {
-        link_own_error(error, why.text);
+        link_set_error(error, "HY000", "%s", why.text);
         return false;
     }
     rc = call->SQLAllocHandle(SQL_HANDLE_DBC, env, &link->hdbc);
@@ -168,7 +143,8 @@ bool link_validate(struct link *link, struct link_error *error)
 {
     lock_assert_none();
     if (link_dead(link)) {
-        link_own_error(error, "the inner driver says the link is dead");
+        link_set_error(error, "HY000",
+                       "the inner driver says the link is dead");
         return false;
     }
     if (!*link->inner->kind->who) {

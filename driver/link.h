@@ -26,6 +26,7 @@
 #include "why.h"
 
 struct pool;
+struct text;
 struct unit;
 
 /* An inner handle that outlives its session: freed by the reset. */
@@ -36,12 +37,21 @@ struct link_child {
     void (*done)(struct link_child *child); /* releases the container */
 };
 
-/* The inner driver's own words for a failure: its first record. */
+/* Why something failed: the inner driver's first record, or a sentence of
+   ours.  state "": nothing did. */
 struct link_error {
     char state[6];
     SQLINTEGER native;
     char text[512];
 };
+
+/* Fills error with a sentence of ours. */
+void link_set_error(struct link_error *error, const char *state,
+                    const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Appends "[SQLSTATE] words" in one line; nothing if there is no error. */
+void link_say_error(const struct link_error *error, struct text *out);
 
 /* What an instance says it is. */
 enum link_role { LINK_ROLE_UNKNOWN, LINK_ROLE_PRIMARY, LINK_ROLE_STANDBY };

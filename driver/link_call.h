@@ -13,9 +13,6 @@
 void link_take_error(const struct link *link, SQLSMALLINT type,
                      SQLHANDLE handle, struct link_error *error);
 
-/* Fills error with a sentence of ours, HY000. */
-void link_own_error(struct link_error *error, const char *text);
-
 /* Calls done() of each child; frees its inner handle before if `inner`. */
 void link_free_children(struct link *link, bool inner);
 

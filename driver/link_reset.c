@@ -124,9 +124,10 @@ bool link_reset(struct link *link, const char *settings,
 
     lock_assert_none();
     if (link->spoilt || !link->inner->kind->reset) {
-        link_own_error(error, link->spoilt
-                                  ? "an attribute was set that nothing resets"
-                                  : "this inner driver knows no reset");
+        link_set_error(error, "HY000", "%s",
+                       link->spoilt
+                           ? "an attribute was set that nothing resets"
+                           : "this inner driver knows no reset");
         return false;
     }
     link_free_children(link, true);
@@ -134,7 +135,7 @@ bool link_reset(struct link *link, const char *settings,
          discard(link, error) && set_encoding(link, error) &&
          (!*settings || link_execute(link, settings, error));
     if (ok && link_dead(link)) {
-        link_own_error(error, "the link died while it was reset");
+        link_set_error(error, "HY000", "the link died while it was reset");
         ok = false;
     }
     if (ok) {

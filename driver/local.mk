@@ -155,6 +155,7 @@ driver_libcore_la_SOURCES = \
 	driver/pool_job.c \
 	driver/pool_login.c \
 	driver/link.c \
+	driver/link_error.c \
 	driver/link_query.c \
 	driver/link_reset.c \
 	driver/inner.c \

@@ -11,9 +11,6 @@
 
 #include "place_unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const char *instance_name(const struct place_order *order, int i)
 {
     const struct fleet *fleet = order->login->fleet;
@@ -66,16 +63,14 @@ void place_late_error(const struct unit *unit, struct link_error *error)
 {
     const struct config_fleet *config = &unit->order->login->fleet->config;
 
-    memset(error, 0, sizeof *error);
-    memcpy(error->state, "HYT01", 6);
     if (unit->validating) {
-        snprintf(error->text, sizeof error->text,
-                 "did not answer within CheckTimeout=%u ms",
-                 config->check_timeout);
+        link_set_error(error, "HYT01",
+                       "did not answer within CheckTimeout=%u ms",
+                       config->check_timeout);
     } else {
-        snprintf(error->text, sizeof error->text,
-                 "did not answer within ConnectTimeout=%u ms",
-                 config->connect_timeout);
+        link_set_error(error, "HYT01",
+                       "did not answer within ConnectTimeout=%u ms",
+                       config->connect_timeout);
     }
 }
 
@@ -89,24 +84,6 @@ static void say_incapable(const struct place_order *order, uint32_t i,
     if (refusal) {
         text_appendf(out, "; %s", route_refusal_text(refusal));
     }
-}
-
-/* An inner driver's words, without their line breaks. */
-static void say_words(const char *words, struct text *out)
-{
-    for (; *words; words++) {
-        if (*words != '\n') {
-            text_append_char(out, *words == '\t' ? ' ' : *words);
-        } else if (words[1]) {
-            text_append(out, "; ");
-        }
-    }
-}
-
-static void say_error(const struct link_error *error, struct text *out)
-{
-    text_appendf(out, "[%s] ", error->state);
-    say_words(error->text, out);
 }
 
 static void say_state(const struct place_order *order, uint32_t i,
@@ -131,7 +108,7 @@ static void say_state(const struct place_order *order, uint32_t i,
                          (unsigned)((view->retry_at - now) / NS_PER_MS));
         }
         text_append(out, ": ");
-        say_words(view->error.text, out);
+        link_say_error(&view->error, out);
     }
 }
 
@@ -154,7 +131,7 @@ void place_say_refusal(const struct place_order *order, uint32_t i,
         }
     }
     if (order->refusals && order->refusals[i].error.state[0]) {
-        say_error(&order->refusals[i].error, out);
+        link_say_error(&order->refusals[i].error, out);
     } else {
         say_state(order, i, &view, out);
     }
@@ -204,7 +181,7 @@ static void say_cause(const struct unit *unit, struct text *out)
     }
     if (at >= 0 && order->refusals[at].error.state[0]) {
         text_appendf(out, "; %s: ", instance_name(order, at));
-        say_error(&order->refusals[at].error, out);
+        link_say_error(&order->refusals[at].error, out);
     }
 }
 

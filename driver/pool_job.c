@@ -15,7 +15,6 @@
 #include "topology.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct pool_events *events;
 
@@ -179,9 +178,7 @@ static bool open_link(struct link *link, struct link_error *error)
         keep_settings(link->pool, &settings);
         ok = link_open(link, &order, error);
     } else {
-        memset(error, 0, sizeof *error);
-        memcpy(error->state, "HY000", 6);
-        memcpy(error->text, why.text, sizeof why.text);
+        link_set_error(error, "HY000", "%s", why.text);
     }
     text_free(&string);
     text_free(&settings);

@@ -296,10 +296,11 @@ static bool fits_locked(const struct topology *topology, uint32_t i,
     for (uint32_t k = 0; reply->kind && k < topology->fleet->count; k++) {
         const struct topology_reply *other = topology->at[k].reply;
         if (k != i && other && other->kind && other->kind != reply->kind) {
-            topology_own_error(error, "AffinityQuery says one sort of "
-                               "ownership on %s, and another on %s",
-                               topology->fleet->instances[i].name,
-                               topology->fleet->instances[k].name);
+            link_set_error(error, "HY000",
+                           "AffinityQuery says one sort of ownership on %s, "
+                           "and another on %s",
+                           topology->fleet->instances[i].name,
+                           topology->fleet->instances[k].name);
             return false;
         }
     }

@@ -171,14 +171,6 @@ const char *topology_read_plain(const char *value, struct text *to);
 void topology_name_error(struct link_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A sentence of ours as error, HY000. */
-void topology_own_error(struct link_error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* The same, 22000: what an instance says is not what was asked for. */
-void topology_data_error(struct link_error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* ---- topology_resolve.c: keys that only a server can judge ------------- */
 
 /* NULL: out of memory. */

@@ -72,8 +72,8 @@ static const char *instance_of(const struct asking *ask)
 static bool fail(struct asking *ask, const char *text)
 {
     if (!ask->failed) {
-        topology_own_error(ask->error, "learning table %.100s on %s: %s",
-                           table_of(ask), instance_of(ask), text);
+        link_set_error(ask->error, "HY000", "learning table %.100s on %s: %s",
+                       table_of(ask), instance_of(ask), text);
     }
     ask->failed = true;
     return false;
@@ -479,7 +479,7 @@ struct topology_reply *topology_partitions_ask(const struct topology *topology,
     bool ok = ask.reply && topology_begin(link, error);
 
     if (!ask.reply) {
-        topology_own_error(error, "out of memory");
+        link_set_error(error, "HY000", "out of memory");
         return NULL;
     }
     if (ok) {

@@ -34,12 +34,14 @@ struct answer {
     struct link_error *error;
 };
 
+/* 22000 as for other wrong values: what an instance says is not what was asked
+   for. */
 static bool refuse(struct answer *answer, const char *text)
 {
     answer->failed = true;
-    topology_data_error(answer->error, "AffinityQuery on %s, row %llu: %s",
-                        answer->instance, (unsigned long long)answer->rows,
-                        text);
+    link_set_error(answer->error, "22000",
+                   "AffinityQuery on %s, row %llu: %s", answer->instance,
+                   (unsigned long long)answer->rows, text);
     return false;
 }
 
@@ -134,7 +136,7 @@ static bool ask_wrapped(const char *query, struct link *link,
     text_append_bytes(&sql, query, query_length(query));
     text_append(&sql, "\n) q (a, b, c)"); /* it may end in a -- comment */
     if (sql.failed) {
-        topology_own_error(answer->error, "out of memory");
+        link_set_error(answer->error, "HY000", "out of memory");
         text_free(&sql);
         return false;
     }
@@ -156,12 +158,12 @@ static bool check(struct answer *answer)
     uint32_t a, b;
 
     if (!topology_rows_check(&rows, &a, &b, &cause)) {
-        topology_data_error(answer->error, "AffinityQuery on %s: %s",
-                            answer->instance, cause.text);
+        link_set_error(answer->error, "22000", "AffinityQuery on %s: %s",
+                       answer->instance, cause.text);
         return false;
     }
     if (!topology_reply_settle(answer->reply)) {
-        topology_own_error(answer->error, "out of memory");
+        link_set_error(answer->error, "HY000", "out of memory");
         return false;
     }
     if (answer->rows == 0) {
@@ -186,7 +188,7 @@ struct topology_reply *topology_query_ask(const struct topology *topology,
     bool ok;
 
     if (!answer.reply) {
-        topology_own_error(error, "out of memory");
+        link_set_error(error, "HY000", "out of memory");
         return NULL;
     }
     ok = answer.plain ? ask_wrapped(query, link, &answer)

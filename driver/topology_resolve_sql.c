@@ -248,7 +248,7 @@ bool topology_resolve_ask(const char *table, const char *instance,
     }
     text_append(&sql, after_keys);
     if (sql.failed) {
-        topology_own_error(error, "out of memory");
+        link_set_error(error, "HY000", "out of memory");
         ok = false;
     } else {
         ok = topology_begin(link, error);
@@ -258,7 +258,7 @@ bool topology_resolve_ask(const char *table, const char *instance,
              link_query(link, "SELECT current_setting('odbc_affinity.answer')",
                         take_answer, &answers, error);
         if (ok && answers.read < count) {
-            topology_own_error(error, "it gave no answer");
+            link_set_error(error, "HY000", "it gave no answer");
             ok = false;
         }
         ok = topology_end(link, ok, error);

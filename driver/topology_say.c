@@ -34,7 +34,7 @@ static void append_state_locked(const struct topology *topology, uint32_t i,
     } else if (is_down(topology, i)) {
         text_append(out, "down");
     } else if (at->state == TOPOLOGY_FAILED && at->error.state[0]) {
-        text_appendf(out, "%s: %s", at->error.state, at->error.text);
+        link_say_error(&at->error, out);
     } else if (at->state == TOPOLOGY_FAILED) {
         text_append(out, "could not be asked");
     } else {

@@ -99,30 +99,3 @@ void topology_name_error(struct link_error *error, const char *format, ...)
     length = strlen(error->text);
     snprintf(error->text + length, room - length, ": %s", was);
 }
-
-__attribute__((format(printf, 3, 0)))
-static void set_error(struct link_error *error, const char *state,
-                      const char *format, va_list arguments)
-{
-    memset(error, 0, sizeof *error);
-    memcpy(error->state, state, 6);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
-}
-
-void topology_own_error(struct link_error *error, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    set_error(error, "HY000", format, arguments);
-    va_end(arguments);
-}
-
-void topology_data_error(struct link_error *error, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    set_error(error, "22000", format, arguments);
-    va_end(arguments);
-}

@@ -46,6 +46,7 @@ unit_tests = \
 	tests/unit-inner_pqopt \
 	tests/unit-inner_psqlodbc \
 	tests/unit-keeper \
+	tests/unit-link_error \
 	tests/unit-lock \
 	tests/unit-place \
 	tests/unit-pool \

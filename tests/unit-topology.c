@@ -344,7 +344,7 @@ static void test_refusal_is_named(void **state)
                         "learning table orders on n1: ERROR: canned refusal");
     assert_false(links[0].spoilt); /* the ROLLBACK went through */
     assert_string_equal(owner_of("1500"), "unknown, pending");
-    assert_non_null(strstr(why_of("1500"), "n1 42501: learning table"));
+    assert_non_null(strstr(why_of("1500"), "n1 [42501] learning table"));
     assert_string_equal(next_for("1500"), "n2");
     learn("n2");
     assert_string_equal(owner_of("1500"), "n2");

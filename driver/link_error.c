@@ -1,0 +1,63 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Why something with a link failed: taken from the inner driver's records,
+ * made by us, and said.
+ */
+#include "autoconf.h"
+
+#include "link_call.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void link_take_error(const struct link *link, SQLSMALLINT type,
+                     SQLHANDLE handle, struct link_error *error)
+{
+    const struct inner_calls *call = &link->inner->call;
+    SQLSMALLINT length = 0;
+    SQLRETURN rc = SQL_NO_DATA;
+
+    memset(error, 0, sizeof *error);
+    if (call->SQLGetDiagRec && handle) {
+        rc = call->SQLGetDiagRec(type, handle, 1, (SQLCHAR *)error->state,
+                                 &error->native, (SQLCHAR *)error->text,
+                                 (SQLSMALLINT)sizeof error->text, &length);
+    }
+    if (!SQL_SUCCEEDED(rc)) {
+        link_set_error(error, "HY000",
+                       "the inner driver failed without a record");
+    }
+}
+
+void link_set_error(struct link_error *error, const char *state,
+                    const char *format, ...)
+{
+    va_list arguments;
+
+    memset(error, 0, sizeof *error);
+    snprintf(error->state, sizeof error->state, "%s", state);
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+}
+
+void link_say_error(const struct link_error *error, struct text *out)
+{
+    if (!error->state[0]) {
+        return;
+    }
+    text_appendf(out, "[%s] ", error->state);
+    for (const char *p = error->text; *p; p++) {
+        if (*p == '\t') {
+            text_append_char(out, ' ');
+        } else if (*p != '\n' && *p != '\r') {
+            text_append_char(out, *p);
+        } else if (p[strspn(p, "\r\n")]) { /* not at the end */
+            p += strspn(p, "\r\n") - 1;
+            text_append(out, "; ");
+        }
+    }
+}
