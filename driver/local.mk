@@ -135,6 +135,7 @@ driver_libcore_la_SOURCES = \
 	driver/topology.c \
 	driver/topology_file.c \
 	driver/topology_file_scan.c \
+	driver/topology_find.c \
 	driver/topology_hash.c \
 	driver/topology_map.c \
 	driver/topology_next.c \

@@ -3,8 +3,9 @@
 
 /*
  * The state of a fleet's topology: who was asked, answered or failed, and of
- * which generation that is.  Whom to ask next is in topology_next.c, merging
- * in topology_map.c; what an instance is asked depends on the source:
+ * which generation that is.  Who owns a key is in topology_find.c, whom to ask
+ * next in topology_next.c, merging in topology_map.c; what an instance is asked
+ * depends on the source:
  *
  *   TABLE   topology_partitions.c    its part of a partitioned table
  *   QUERY   topology_query.c         the rows of the user's query

@@ -8,7 +8,7 @@
  *
  * Little is asked: without a key nothing; for the first key one instance, its
  * pointer followed, others only if that does not decide it; then the rest.
- * topology_next() says whom to ask, place.c has a helper do it, and
+ * topology_next() says whom to ask, place_ask.c has a helper do it, and
  * topology_ask() runs there.
  *
  * Locks: LOCK_TOPOLOGY inside, of higher rank than a login's and a fleet's;

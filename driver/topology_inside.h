@@ -203,20 +203,30 @@ bool topology_resolver_run(struct topology *topology, uint32_t i,
 void topology_say_unknown_locked(struct topology *topology, struct why *why);
 void topology_say_unowned_locked(struct topology *topology, struct why *why);
 
-/* ---- topology.c, for its sisters --------------------------------------- */
+/* ---- topology.c: completeness ------------------------------------------ */
 
 /* Every group has answered or is out of reach (rules §1.2). */
 bool topology_complete_locked(struct topology *topology);
 
-/* May instance i be asked now?  Not: disabled, down, or just failed. */
-bool topology_askable_locked(const struct topology *topology, uint32_t i,
-                             uint64_t now);
-
-/* Marks for each group, in topology->mark, whether it has answered at all and
-   whether its primary has. */
+/* Marks for each group, in topology->mark, whether any of it has answered,
+   whether its primary has, whether any of it is alive. */
 enum { TOPOLOGY_MARK_ANY = 1, TOPOLOGY_MARK_PRIMARY = 2,
        TOPOLOGY_MARK_ALIVE = 4 };
 void topology_mark_locked(struct topology *topology);
+
+/* ---- topology_find.c --------------------------------------------------- */
+
+/* topology_find().  True: a server has to judge the key, and has not done so.
+   Locks: holds the topology's. */
+bool topology_find_locked(struct topology *topology,
+                          const struct route_key *key, uint64_t now,
+                          struct topology_answer *answer);
+
+/* ---- topology_next.c --------------------------------------------------- */
+
+/* May instance i be asked now?  Not: disabled, down, or just failed. */
+bool topology_askable_locked(const struct topology *topology, uint32_t i,
+                             uint64_t now);
 
 /* Has i something to say that is not known yet?  marks are up to date. */
 bool topology_wanted_locked(const struct topology *topology, uint32_t i);

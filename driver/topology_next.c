@@ -2,14 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What is known of a key, and whom to ask next for what is not (rules §1.2,
- * §1.3, §1.5): little for a key, everything for none.
+ * Whom to ask next for what is not known (rules §1.2, §1.3, §1.5), and when:
+ * little for a key, everything for none.
  */
 #include "autoconf.h"
 
 #include "topology_inside.h"
-
-#include <string.h>
 
 /* Instances that are asked at once when all are; a few threads are left to
    those who want links. */
@@ -21,7 +19,7 @@ static enum route_health health_of(const struct topology *topology, uint32_t i)
                                 memory_order_relaxed);
 }
 
-static uint64_t fleet_retry(const struct topology *topology, uint32_t i)
+static uint64_t retry_of(const struct topology *topology, uint32_t i)
 {
     return health_of(topology, i) == ROUTE_DOWN
                ? atomic_load_explicit(&topology->fleet->members[i].retry_at,
@@ -33,7 +31,7 @@ bool topology_askable_locked(const struct topology *topology, uint32_t i,
                              uint64_t now)
 {
     return !topology->fleet->members[i].disabled &&
-           topology->at[i].retry_at <= now && fleet_retry(topology, i) <= now;
+           topology->at[i].retry_at <= now && retry_of(topology, i) <= now;
 }
 
 bool topology_wanted_locked(const struct topology *topology, uint32_t i)
@@ -53,168 +51,6 @@ bool topology_wanted_locked(const struct topology *topology, uint32_t i)
     /* a standby adds nothing to its primary's answer */
     return at->role != ROUTE_STANDBY ||
            !(topology->mark[at->group] & TOPOLOGY_MARK_PRIMARY);
-}
-
-/* ---- finding ----------------------------------------------------------- */
-
-/* Is somebody being asked, or can be? */
-static bool pending_locked(struct topology *topology, uint64_t now)
-{
-    if (topology->building) {
-        return true;
-    }
-    topology_mark_locked(topology);
-    for (uint32_t i = 0; i < topology->fleet->count; i++) {
-        if (topology_wanted_locked(topology, i) &&
-            (topology->at[i].asking > 0 ||
-             topology_askable_locked(topology, i, now))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Did the instance say that what it is asked is wrong: syntax, names, values?
-   Rights are not among it: another login may have them. */
-static bool is_wrong(const struct topology_instance *at)
-{
-    const char *state = at->error.state;
-
-    return at->state == TOPOLOGY_FAILED && strcmp(state, "42501") != 0 &&
-           (strncmp(state, "42", 2) == 0 || strncmp(state, "22", 2) == 0 ||
-            strncmp(state, "0A", 2) == 0);
-}
-
-/* Have all who might still answer said so?  Then the owner is not "not learnt
-   yet": strict would open anywhere for ever on a mistyped query. */
-static bool wrong_everywhere_locked(const struct topology *topology)
-{
-    bool any = false;
-
-    for (uint32_t i = 0; i < topology->fleet->count; i++) {
-        if (topology_wanted_locked(topology, i)) {
-            if (!is_wrong(&topology->at[i])) {
-                return false;
-            }
-            any = true;
-        }
-    }
-    return any;
-}
-
-/* Nobody is known to own it: is that all there is to say? */
-static void settle_locked(struct topology *topology, uint64_t now,
-                          struct topology_answer *answer)
-{
-    int32_t otherwise = topology->map ? topology->map->otherwise : -1;
-
-    if (!topology_complete_locked(topology)) {
-        answer->state = ROUTE_IS_UNKNOWN;
-        answer->count = 0;
-        answer->pending = pending_locked(topology, now);
-        topology_say_unknown_locked(topology, &answer->why);
-        if (!answer->pending && wrong_everywhere_locked(topology)) {
-            answer->state = ROUTE_IS_UNLEARNABLE; /* until asked again */
-        }
-    } else if (answer->state == ROUTE_IS_MOVING) {
-        return;
-    } else if (answer->state == ROUTE_IS_UNRESOLVED) {
-        why_set(&answer->why, WHY_GENERAL, "the foreign server that its "
-                "partition is said to be on is no instance of this DSN");
-    } else if (otherwise >= 0) {
-        answer->state = ROUTE_IS_OWNED;
-    } else if (otherwise == -2) {
-        answer->state = ROUTE_IS_MOVING;
-    } else {
-        answer->state = ROUTE_IS_UNOWNED;
-        topology_say_unowned_locked(topology, &answer->why);
-    }
-}
-
-/* Have two groups themselves claimed the key?  Pointers that contradict each
-   other, or lead to one that does not claim it, say nothing final as long as
-   somebody has not answered. */
-static bool contradicted_locked(const struct topology *topology,
-                                const struct topology_answer *answer)
-{
-    uint32_t count = 0;
-
-    for (uint32_t k = 0; k < answer->count; k++) {
-        for (uint32_t i = 0; i < topology->fleet->count; i++) {
-            if (topology->at[i].reply &&
-                topology->at[i].group == answer->owners[k]) {
-                count++;
-                break;
-            }
-        }
-    }
-    return count >= 2;
-}
-
-/* Only standbys are known of an owner: its primary may be one of those that
-   have not said who they are, and then finding it is what is wanted. */
-static bool headless_locked(struct topology *topology, uint64_t now,
-                            const struct topology_answer *answer)
-{
-    bool led = true;
-
-    for (uint32_t k = 0; topology->strangers && k < answer->count; k++) {
-        led &= topology->at[answer->owners[k]].led;
-    }
-    return !led && topology->kind <= TOPOLOGY_QUERY &&
-           pending_locked(topology, now);
-}
-
-/* True: a server has to judge the key, and has not done so. */
-static bool find_locked(struct topology *topology, const struct route_key *key,
-                        uint64_t now, struct topology_answer *answer)
-{
-    enum route_map_result result = ROUTE_MAP_EMPTY;
-
-    answer->state = ROUTE_IS_UNKNOWN;
-    answer->count = 0;
-    answer->pending = answer->bad_key = false;
-    answer->why.code = WHY_NONE;
-    answer->why.text[0] = '\0';
-    if (topology->kind == TOPOLOGY_HASH) {
-        topology_hash_find_locked(topology, key, answer);
-        if (answer->state == ROUTE_IS_UNKNOWN) {
-            answer->pending = pending_locked(topology, now);
-            topology_say_unknown_locked(topology, &answer->why);
-        }
-        return false;
-    }
-    if (topology->map) {
-        topology_map_find(topology, topology->map, key, answer, &result);
-    }
-    if (result == ROUTE_MAP_ASK_SERVER &&
-        !topology_resolver_find_locked(topology, key, now, answer)) {
-        return true;
-    }
-    if (answer->state == ROUTE_IS_OWNED &&
-        headless_locked(topology, now, answer)) {
-        answer->state = ROUTE_IS_UNKNOWN;
-        answer->count = 0;
-        answer->pending = true;
-        why_set(&answer->why, WHY_GENERAL,
-                "the owner's primary is not known yet");
-    } else if (answer->state == ROUTE_IS_UNKNOWN ||
-               answer->state == ROUTE_IS_UNRESOLVED ||
-               (answer->state == ROUTE_IS_MOVING &&
-                !contradicted_locked(topology, answer))) {
-        settle_locked(topology, now, answer);
-    }
-    return false;
-}
-
-void topology_find(struct fleet *fleet, const struct route_key *key,
-                   struct topology_answer *answer)
-{
-    struct topology *topology = fleet->topology;
-
-    mutex_lock(&topology->lock);
-    find_locked(topology, key, clock_ns(), answer);
-    mutex_unlock(&topology->lock);
 }
 
 /* ---- asking next ------------------------------------------------------- */
@@ -328,7 +164,7 @@ static int next_for_key_locked(struct topology *topology,
                                const struct route_key *key, uint64_t now)
 {
     struct topology_answer answer;
-    bool judged = !find_locked(topology, key, now, &answer);
+    bool judged = !topology_find_locked(topology, key, now, &answer);
 
     if (answer.state != ROUTE_IS_UNKNOWN && answer.state != ROUTE_IS_MOVING) {
         return -1;
@@ -365,7 +201,7 @@ static uint64_t wake_locked(struct topology *topology, uint64_t now,
     topology_mark_locked(topology);
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
         const struct topology_instance *at = &topology->at[i];
-        uint64_t retry = fleet_retry(topology, i);
+        uint64_t retry = retry_of(topology, i);
         if (at->asking > 0) {
             when = at->asked_at + TOPOLOGY_HEDGE_MS * NS_PER_MS;
             wake = hedging && when > now ? earlier(wake, when) : wake;

@@ -1,0 +1,173 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Who owns a key, by what is known now (rules §1.2, §1.3): the map's word, or
+ * a server's, or the hash's; and where that is nobody, whether it is final or
+ * somebody can still tell.
+ */
+#include "autoconf.h"
+
+#include "topology_inside.h"
+
+#include <string.h>
+
+/* Is somebody being asked, or can be? */
+static bool pending_locked(struct topology *topology, uint64_t now)
+{
+    if (topology->building) {
+        return true;
+    }
+    topology_mark_locked(topology);
+    for (uint32_t i = 0; i < topology->fleet->count; i++) {
+        if (topology_wanted_locked(topology, i) &&
+            (topology->at[i].asking > 0 ||
+             topology_askable_locked(topology, i, now))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Did the instance say that what it is asked is wrong: syntax, names, values?
+   Rights are not among it: another login may have them. */
+static bool is_wrong(const struct topology_instance *at)
+{
+    const char *state = at->error.state;
+
+    return at->state == TOPOLOGY_FAILED && strcmp(state, "42501") != 0 &&
+           (strncmp(state, "42", 2) == 0 || strncmp(state, "22", 2) == 0 ||
+            strncmp(state, "0A", 2) == 0);
+}
+
+/* Have all who might still answer said so?  Then the owner is not "not learnt
+   yet": strict would open anywhere for ever on a mistyped query. */
+static bool wrong_everywhere_locked(const struct topology *topology)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < topology->fleet->count; i++) {
+        if (topology_wanted_locked(topology, i)) {
+            if (!is_wrong(&topology->at[i])) {
+                return false;
+            }
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Nobody is known to own it: is that all there is to say? */
+static void settle_locked(struct topology *topology, uint64_t now,
+                          struct topology_answer *answer)
+{
+    int32_t otherwise = topology->map ? topology->map->otherwise : -1;
+
+    if (!topology_complete_locked(topology)) {
+        answer->state = ROUTE_IS_UNKNOWN;
+        answer->count = 0;
+        answer->pending = pending_locked(topology, now);
+        topology_say_unknown_locked(topology, &answer->why);
+        if (!answer->pending && wrong_everywhere_locked(topology)) {
+            answer->state = ROUTE_IS_UNLEARNABLE; /* until asked again */
+        }
+    } else if (answer->state == ROUTE_IS_MOVING) {
+        return;
+    } else if (answer->state == ROUTE_IS_UNRESOLVED) {
+        why_set(&answer->why, WHY_GENERAL, "the foreign server that its "
+                "partition is said to be on is no instance of this DSN");
+    } else if (otherwise >= 0) {
+        answer->state = ROUTE_IS_OWNED;
+    } else if (otherwise == -2) {
+        answer->state = ROUTE_IS_MOVING;
+    } else {
+        answer->state = ROUTE_IS_UNOWNED;
+        topology_say_unowned_locked(topology, &answer->why);
+    }
+}
+
+/* Have two groups themselves claimed the key?  Pointers that contradict each
+   other, or lead to one that does not claim it, say nothing final as long as
+   somebody has not answered. */
+static bool contradicted_locked(const struct topology *topology,
+                                const struct topology_answer *answer)
+{
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; k < answer->count; k++) {
+        for (uint32_t i = 0; i < topology->fleet->count; i++) {
+            if (topology->at[i].reply &&
+                topology->at[i].group == answer->owners[k]) {
+                count++;
+                break;
+            }
+        }
+    }
+    return count >= 2;
+}
+
+/* Only standbys are known of an owner: its primary may be one of those that
+   have not said who they are, and then finding it is what is wanted. */
+static bool headless_locked(struct topology *topology, uint64_t now,
+                            const struct topology_answer *answer)
+{
+    bool led = true;
+
+    for (uint32_t k = 0; topology->strangers && k < answer->count; k++) {
+        led &= topology->at[answer->owners[k]].led;
+    }
+    return !led && topology->kind <= TOPOLOGY_QUERY &&
+           pending_locked(topology, now);
+}
+
+bool topology_find_locked(struct topology *topology,
+                          const struct route_key *key, uint64_t now,
+                          struct topology_answer *answer)
+{
+    enum route_map_result result = ROUTE_MAP_EMPTY;
+
+    answer->state = ROUTE_IS_UNKNOWN;
+    answer->count = 0;
+    answer->pending = answer->bad_key = false;
+    answer->why.code = WHY_NONE;
+    answer->why.text[0] = '\0';
+    if (topology->kind == TOPOLOGY_HASH) {
+        topology_hash_find_locked(topology, key, answer);
+        if (answer->state == ROUTE_IS_UNKNOWN) {
+            answer->pending = pending_locked(topology, now);
+            topology_say_unknown_locked(topology, &answer->why);
+        }
+        return false;
+    }
+    if (topology->map) {
+        topology_map_find(topology, topology->map, key, answer, &result);
+    }
+    if (result == ROUTE_MAP_ASK_SERVER &&
+        !topology_resolver_find_locked(topology, key, now, answer)) {
+        return true;
+    }
+    if (answer->state == ROUTE_IS_OWNED &&
+        headless_locked(topology, now, answer)) {
+        answer->state = ROUTE_IS_UNKNOWN;
+        answer->count = 0;
+        answer->pending = true;
+        why_set(&answer->why, WHY_GENERAL,
+                "the owner's primary is not known yet");
+    } else if (answer->state == ROUTE_IS_UNKNOWN ||
+               answer->state == ROUTE_IS_UNRESOLVED ||
+               (answer->state == ROUTE_IS_MOVING &&
+                !contradicted_locked(topology, answer))) {
+        settle_locked(topology, now, answer);
+    }
+    return false;
+}
+
+void topology_find(struct fleet *fleet, const struct route_key *key,
+                   struct topology_answer *answer)
+{
+    struct topology *topology = fleet->topology;
+
+    mutex_lock(&topology->lock);
+    topology_find_locked(topology, key, clock_ns(), answer);
+    mutex_unlock(&topology->lock);
+}
