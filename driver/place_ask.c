@@ -25,7 +25,7 @@ uint32_t place_ask(struct login *login, const struct route_key *key,
         if (pool_learn_locked(&login->pools[i])) {
             asked++;
         } else {
-            topology_asked(fleet, (uint32_t)i, false);
+            topology_not_asked(fleet, (uint32_t)i, true);
         }
     }
     return asked;

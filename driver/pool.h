@@ -111,7 +111,7 @@ bool pool_validate_locked(struct link *link, struct unit *unit);
 
 /* Takes an idle link, or orders a new one, and has a helper ask its instance
    for what the fleet's topology needs: ends in topology_ask() or
-   topology_asked(false).  False: not possible now, nobody was told.
+   topology_not_asked().  False: not possible now, nobody was told.
    Locks: holds login->lock. */
 bool pool_learn_locked(struct pool *pool);
 

@@ -309,7 +309,7 @@ static void run_open_and_learn(struct job *job)
         mutex_unlock(&login->lock);
         learn_job(link);
     } else {
-        topology_asked(fleet, i, false);
+        topology_not_asked(fleet, i, true);
     }
     tell_all(fleet);
     fleet_release(fleet);
@@ -329,7 +329,7 @@ static void run_learn(struct job *job)
         learn_job(link);
     } else {
         fleet_suspect(fleet, i);
-        topology_asked(fleet, i, true); /* an old link is nobody's fault */
+        topology_not_asked(fleet, i, false); /* nobody's fault */
         give_up(link);
     }
     tell_all(fleet);

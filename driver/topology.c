@@ -274,14 +274,14 @@ static void came_back_locked(struct topology *topology, uint32_t i)
     atomic_store(&topology->quiet_until, 0);
 }
 
-void topology_asked(struct fleet *fleet, uint32_t i, bool answered)
+void topology_not_asked(struct fleet *fleet, uint32_t i, bool back_off)
 {
     struct topology *topology = fleet->topology;
     struct topology_instance *at = &topology->at[i];
 
     mutex_lock(&topology->lock);
     came_back_locked(topology, i);
-    if (!answered && !at->asking && at->state != TOPOLOGY_ANSWERED) {
+    if (back_off && !at->asking && at->state != TOPOLOGY_ANSWERED) {
         memset(&at->error, 0, sizeof at->error);
         back_off_locked(topology, i);
     }

@@ -59,8 +59,8 @@ void topology_find(struct fleet *fleet, const struct route_key *key,
 
 /* The instance to ask now so that this key (NULL: every key) gets known, and
    marks it as being asked: the caller orders pool_learn_locked() there, and
-   answers topology_asked(false) if that was not possible.  -1: nobody (all
-   is known, or enough are being asked, or the rest is down).
+   says topology_not_asked() if that was not possible.  -1: nobody (all is
+   known, or enough are being asked, or the rest is down).
    For a key: one at a time, another if the latest has not answered within
    TOPOLOGY_HEDGE_MS.  A key that only the server can judge is noted, and
    resolved by the next instance that is asked.  A key that moves has those
@@ -85,9 +85,10 @@ uint64_t topology_wake(struct fleet *fleet, uint64_t now);
 bool topology_ask(struct fleet *fleet, uint32_t i, struct link *link,
                   struct link_error *error);
 
-/* The asking of i has ended without topology_ask() (not opened, not ordered);
-   answered: and no harm is done, it may be asked again at once. */
-void topology_asked(struct fleet *fleet, uint32_t i, bool answered);
+/* The asking of i that topology_next() began has come to nothing (not ordered,
+   not opened, its link dead).  back_off: not again for a while; else at
+   once. */
+void topology_not_asked(struct fleet *fleet, uint32_t i, bool back_off);
 
 /* Groups, roles or identities have changed: make the map anew from the
    answers that stand.  No lock may be held. */

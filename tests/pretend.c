@@ -463,27 +463,33 @@ uint64_t topology_wake(struct fleet *fleet, uint64_t now)
     return UINT64_MAX;
 }
 
+/* For every key that i is being asked for. */
+static void end_asking(const struct fleet *fleet, uint32_t i,
+                       enum route_ownership state, bool pending)
+{
+    mutex_lock(&pretend_lock);
+    for (int k = 0; k < PRETEND_KEYS; k++) {
+        struct pretend_key *known = &pretend_keys[k];
+        if (known->asked && known->owner % fleet->count == i) {
+            *known = (struct pretend_key){ state, known->owner, pending, false };
+        }
+    }
+    mutex_unlock(&pretend_lock);
+}
+
 /* Every key that is asked for is answered by whom was asked. */
 bool topology_ask(struct fleet *fleet, uint32_t i, struct link *link,
                   struct link_error *problem)
 {
     bool ok = link_query(link, "WHO", NULL, NULL, problem);
 
-    topology_asked(fleet, i, ok);
+    end_asking(fleet, i, ok ? ROUTE_IS_OWNED : ROUTE_IS_UNKNOWN, false);
     return ok;
 }
 
-void topology_asked(struct fleet *fleet, uint32_t i, bool ok)
+void topology_not_asked(struct fleet *fleet, uint32_t i, bool back_off)
 {
-    mutex_lock(&pretend_lock);
-    for (int k = 0; k < PRETEND_KEYS; k++) {
-        struct pretend_key *known = &pretend_keys[k];
-        if (known->asked && known->owner % fleet->count == i) {
-            known->asked = known->pending = false;
-            known->state = ok ? ROUTE_IS_OWNED : ROUTE_IS_UNKNOWN;
-        }
-    }
-    mutex_unlock(&pretend_lock);
+    end_asking(fleet, i, ROUTE_IS_UNKNOWN, !back_off);
 }
 
 bool topology_complete(struct fleet *fleet)
@@ -560,11 +566,6 @@ struct config *pretend_config(uint32_t instances, const char *keywords,
     return config;
 }
 
-static void ini_path(char *out, size_t room, const char *name)
-{
-    snprintf(out, room, "%s/%s", folder, name);
-}
-
 bool pretend_begin(void)
 {
     char file[128];
@@ -573,13 +574,13 @@ bool pretend_begin(void)
     if (!mkdtemp(folder)) {
         return false;
     }
-    ini_path(file, sizeof file, "odbcinst.ini");
+    snprintf(file, sizeof file, "%s/odbcinst.ini", folder);
     out = fopen(file, "we");
     if (!out || fputs("[Affinity]\nDriver=libodbcaffinity.so\n", out) < 0 ||
         fclose(out) != 0) {
         return false;
     }
-    ini_path(file, sizeof file, "odbc.ini");
+    snprintf(file, sizeof file, "%s/odbc.ini", folder);
     setenv("ODBCINI", file, 1);
     setenv("ODBCSYSINI", folder, 1);
     setenv("HOME", folder, 1);
@@ -592,7 +593,7 @@ void pretend_end(void)
 {
     char file[128];
 
-    ini_path(file, sizeof file, "odbcinst.ini");
+    snprintf(file, sizeof file, "%s/odbcinst.ini", folder);
     unlink(file);
     rmdir(folder);
 }

@@ -305,7 +305,7 @@ static void test_not_opened_is_retried_later(void **state)
     (void)state;
     make_fleet("n1", "orders", "", "");
     assert_string_equal(next_at("5", now), "n1");
-    topology_asked(&fleet, 0, false);
+    topology_not_asked(&fleet, 0, true);
     assert_string_equal(owner_of("5"), "unknown");
     assert_string_equal(next_at("5", now + NS_PER_MS), "");
     wake = topology_wake(&fleet, now);
