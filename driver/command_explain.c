@@ -30,12 +30,7 @@ static const char *owner_word(const struct topology_answer *owner,
     case ROUTE_IS_UNOWNED:
         return "no";
     case ROUTE_IS_OWNED:
-        for (uint32_t i = 0; i < owner->count; i++) {
-            if (owner->owners[i] == group) {
-                return "yes";
-            }
-        }
-        return "no";
+        return topology_names(owner, group) ? "yes" : "no";
     default:
         return "unknown";
     }

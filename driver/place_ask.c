@@ -102,12 +102,9 @@ uint32_t place_learn(struct login *login, uint32_t wait_ms)
 static bool leads_to(const struct place_order *order, uint32_t i)
 {
     uint32_t group = atomic_load(&order->login->fleet->members[i].group);
-    uint32_t k = 0;
 
-    while (k < order->owner.count && order->owner.owners[k] != group) {
-        k++;
-    }
-    return order->owner.state != ROUTE_IS_OWNED || k < order->owner.count;
+    return order->owner.state != ROUTE_IS_OWNED ||
+           topology_names(&order->owner, group);
 }
 
 void place_look_for_primary(const struct place_order *order)

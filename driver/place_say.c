@@ -120,17 +120,10 @@ void place_say_refusal(const struct place_order *order, uint32_t i,
 
     fleet_view(fleet, i, &view);
     text_appendf(out, "%s: ", view.name);
-    if (order->owner.state == ROUTE_IS_OWNED && order->mode == ROUTE_STRICT) {
-        bool owner = false;
-        for (uint32_t k = 0; k < order->owner.count; k++) {
-            owner |= order->owner.owners[k] == view.group;
-        }
-        if (!owner) {
-            text_append(out, route_refusal_text(ROUTE_REFUSED_NOT_OWNER));
-            return;
-        }
-    }
-    if (order->refusals && order->refusals[i].error.state[0]) {
+    if (order->owner.state == ROUTE_IS_OWNED && order->mode == ROUTE_STRICT &&
+        !topology_names(&order->owner, view.group)) {
+        text_append(out, route_refusal_text(ROUTE_REFUSED_NOT_OWNER));
+    } else if (order->refusals && order->refusals[i].error.state[0]) {
         link_say_error(&order->refusals[i].error, out);
     } else {
         say_state(order, i, &view, out);

@@ -45,6 +45,18 @@ struct topology_answer {
     bool bad_key;   /* the key does not fit (22018); state is UNOWNED */
 };
 
+/* Is this group one of answer->owners? */
+static inline bool topology_names(const struct topology_answer *answer,
+                                  uint32_t group)
+{
+    for (uint32_t k = 0; k < answer->count; k++) {
+        if (answer->owners[k] == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The topology of a fleet that is being made (its config and instances are
    filled, its members are not): reads the map file, checks AffinityTable's and
    AffinityQuery's form, asks nobody.  NULL: why.  The fleet is not retained.

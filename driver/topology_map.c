@@ -451,12 +451,8 @@ static uint32_t group_now(const struct topology *topology,
 
 static void add_owner(struct topology_answer *answer, uint32_t group)
 {
-    for (uint32_t i = 0; i < answer->count; i++) {
-        if (answer->owners[i] == group) {
-            return;
-        }
-    }
-    if (answer->count < TOPOLOGY_OWNERS_MAX) {
+    if (answer->count < TOPOLOGY_OWNERS_MAX &&
+        !topology_names(answer, group)) {
         answer->owners[answer->count++] = group;
     }
 }

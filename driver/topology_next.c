@@ -130,17 +130,6 @@ static int next_resolver_locked(struct topology *topology, uint64_t now)
     return second < 0 ? -1 : ask_locked(topology, (uint32_t)second, now);
 }
 
-static bool claims(const struct topology *topology, uint32_t i,
-                   const struct topology_answer *answer)
-{
-    for (uint32_t k = 0; k < answer->count; k++) {
-        if (answer->owners[k] == topology->at[i].group) {
-            return true;
-        }
-    }
-    return answer->count == 0;
-}
-
 /* A move may have ended: ask those again who claim the key. */
 static int next_claimant_locked(struct topology *topology,
                                 const struct topology_answer *answer,
@@ -151,7 +140,7 @@ static int next_claimant_locked(struct topology *topology,
         struct topology_instance *at = &topology->at[i];
         if (at->state == TOPOLOGY_ANSWERED && at->reply && !at->asking &&
             at->heard_at + TOPOLOGY_MOVING_MS * NS_PER_MS <= now &&
-            claims(topology, i, answer) &&
+            (answer->count == 0 || topology_names(answer, at->group)) &&
             topology_askable_locked(topology, i, now)) {
             at->again = true;
             return ask_locked(topology, i, now);
