@@ -90,15 +90,17 @@ static bool promising(const struct topology *topology, uint32_t i)
            topology->at[i].role != ROUTE_STANDBY;
 }
 
-static int next_unasked_locked(struct topology *topology, uint64_t now)
+/* The first in turn that fits and can be asked, a promising one before
+   others. */
+static int next_fitting_locked(struct topology *topology, uint64_t now,
+                               bool (*fits)(const struct topology *topology,
+                                            uint32_t i))
 {
     int second = -1;
 
-    topology_mark_locked(topology);
     for (uint32_t n = 0; n < topology->fleet->count; n++) {
         uint32_t i = in_turn(topology, n);
-        if (!topology_wanted_locked(topology, i) ||
-            topology->at[i].asking > 0 ||
+        if (!fits(topology, i) || topology->at[i].asking > 0 ||
             !topology_askable_locked(topology, i, now)) {
             continue;
         }
@@ -110,24 +112,18 @@ static int next_unasked_locked(struct topology *topology, uint64_t now)
     return second < 0 ? -1 : ask_locked(topology, (uint32_t)second, now);
 }
 
-/* One that has the table, to judge a key. */
-static int next_resolver_locked(struct topology *topology, uint64_t now)
+static int next_unasked_locked(struct topology *topology, uint64_t now)
 {
-    int second = -1;
+    topology_mark_locked(topology);
+    return next_fitting_locked(topology, now, topology_wanted_locked);
+}
 
-    for (uint32_t n = 0; n < topology->fleet->count; n++) {
-        uint32_t i = in_turn(topology, n);
-        const struct topology_instance *at = &topology->at[i];
-        if (!at->reply || !at->reply->tree->count || at->asking > 0 ||
-            !topology_askable_locked(topology, i, now)) {
-            continue;
-        }
-        if (promising(topology, i)) {
-            return ask_locked(topology, i, now);
-        }
-        second = second < 0 ? (int)i : second;
-    }
-    return second < 0 ? -1 : ask_locked(topology, (uint32_t)second, now);
+/* Can it judge a key? */
+static bool has_table(const struct topology *topology, uint32_t i)
+{
+    const struct topology_reply *reply = topology->at[i].reply;
+
+    return reply && reply->tree->count > 0;
 }
 
 /* A move may have ended: ask those again who claim the key. */
@@ -171,7 +167,7 @@ static int next_for_key_locked(struct topology *topology,
         return next_claimant_locked(topology, &answer, now);
     }
     return judged ? next_unasked_locked(topology, now)
-                  : next_resolver_locked(topology, now);
+                  : next_fitting_locked(topology, now, has_table);
 }
 
 /* ---- when next --------------------------------------------------------- */
