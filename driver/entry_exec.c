@@ -131,7 +131,7 @@ static void end_own_unit(struct stmt *stmt)
 
 /* ---- running a command ----------------------------------------------- */
 
-enum way { EXEC_DIRECT, EXEC_PREPARE, EXEC_PREPARED };
+enum way { WAY_DIRECT, WAY_PREPARE, WAY_EXECUTE };
 
 /* The SELECT to the inner statement, in the width in which the command came.
    A prepared one is prepared anew each time, since its values are. */
@@ -143,15 +143,15 @@ static SQLRETURN send(const struct stmt *stmt, enum text_width width,
 
     lock_assert_none();
     if (width == TEXT_WIDE) {
-        rc = way == EXEC_DIRECT
+        rc = way == WAY_DIRECT
                  ? call->SQLExecDirectW(stmt->inner, text, length)
                  : call->SQLPrepareW(stmt->inner, text, length);
     } else {
-        rc = way == EXEC_DIRECT
+        rc = way == WAY_DIRECT
                  ? call->SQLExecDirect(stmt->inner, text, length)
                  : call->SQLPrepare(stmt->inner, text, length);
     }
-    if (way == EXEC_PREPARED && SQL_SUCCEEDED(rc)) {
+    if (way == WAY_EXECUTE && SQL_SUCCEEDED(rc)) {
         rc = call->SQLExecute(stmt->inner);
     }
     return rc;
@@ -160,7 +160,7 @@ static SQLRETURN send(const struct stmt *stmt, enum text_width width,
 static bool can_send(const struct inner_calls *call, enum text_width width,
                      enum way way)
 {
-    bool direct = way == EXEC_DIRECT;
+    bool direct = way == WAY_DIRECT;
 
     return width == TEXT_WIDE
                ? (direct ? (bool)call->SQLExecDirectW
@@ -170,7 +170,7 @@ static bool can_send(const struct inner_calls *call, enum text_width width,
 }
 
 /* The text as the inner driver takes it; NULL: out of memory. */
-static void *widen(const struct text *sql, enum text_width width)
+static void *to_argument(const struct text *sql, enum text_width width)
 {
     size_t size = width == TEXT_WIDE ? sizeof(SQLWCHAR) : 1;
     void *argument = sql->length < INT_MAX ? malloc((sql->length + 1) * size)
@@ -207,7 +207,7 @@ static SQLRETURN say_rows(struct stmt *stmt,
                                 "no rows to tell");
 }
 
-/* Makes the answer the statement's result set, or (EXEC_PREPARE) its shape
+/* Makes the answer the statement's result set, or (WAY_PREPARE) its shape
    what the statement is prepared for. */
 static SQLRETURN answer_with(struct stmt *stmt, enum text_width width,
                              enum way way,
@@ -218,9 +218,9 @@ static SQLRETURN answer_with(struct stmt *stmt, enum text_width width,
     SQLRETURN rc;
 
     text_init(&sql);
-    if (command_answer_sql(answer, way == EXEC_PREPARE ? PREPARED_WIDTH : 1,
+    if (command_answer_sql(answer, way == WAY_PREPARE ? PREPARED_WIDTH : 1,
                            &sql)) {
-        text = widen(&sql, width);
+        text = to_argument(&sql, width);
     }
     if (!text) {
         text_free(&sql);
@@ -229,11 +229,11 @@ static SQLRETURN answer_with(struct stmt *stmt, enum text_width width,
     rc = send(stmt, width, way, text, (SQLINTEGER)sql.length);
     free(text);
     text_free(&sql);
-    if (way != EXEC_PREPARE && rc == SQL_ERROR &&
+    if (way != WAY_PREPARE && rc == SQL_ERROR &&
         session_link_dead(stmt->dbc->session)) {
         return leave(stmt, say_rows(stmt, answer));
     }
-    if (way != EXEC_PREPARE && SQL_SUCCEEDED(rc)) {
+    if (way != WAY_PREPARE && SQL_SUCCEEDED(rc)) {
         rc = surface_leave_STMT(&stmt->head, rc);
         end_own_unit(stmt);
         return rc;
@@ -255,13 +255,13 @@ static SQLRETURN run(struct stmt *stmt, const struct command *command,
     if (!session_view(stmt->dbc->session, &view)) {
         return leave(stmt, entry_unconnected(&stmt->head));
     }
-    if (way == EXEC_PREPARE) {
+    if (way == WAY_PREPARE) {
         command_describe(command, &answer);
     } else if (!command_run(command, &view, &answer, &why)) {
         command_answer_free(&answer);
         return leave(stmt, diag_why(&stmt->head.diags, &why));
     }
-    rc = way != EXEC_PREPARE && session_link_dead(stmt->dbc->session)
+    rc = way != WAY_PREPARE && session_link_dead(stmt->dbc->session)
              ? leave(stmt, say_rows(stmt, &answer))
              : answer_with(stmt, command->width, way, &answer);
     command_answer_free(&answer);
@@ -292,7 +292,7 @@ static SQLRETURN forward_text(struct stmt *stmt, SQLHSTMT inner,
 
 static SQLRETURN run_directly(struct stmt *stmt, struct command *command)
 {
-    SQLRETURN rc = run(stmt, command, EXEC_DIRECT);
+    SQLRETURN rc = run(stmt, command, WAY_DIRECT);
 
     command_clear(command);
     return rc;
@@ -323,7 +323,7 @@ SQLRETURN entry_SQLExecDirect(enum text_width width, SQLHSTMT handle,
 /* Keeps the command with the statement, for SQLExecute. */
 static SQLRETURN prepare(struct stmt *stmt, struct command *command)
 {
-    SQLRETURN rc = run(stmt, command, EXEC_PREPARE);
+    SQLRETURN rc = run(stmt, command, WAY_PREPARE);
 
     if (SQL_SUCCEEDED(rc)) {
         stmt->command = malloc(sizeof *command);
@@ -371,7 +371,7 @@ SQLRETURN entry_SQLExecute(SQLHSTMT handle)
         return rc;
     }
     if (SURFACE_UNLIKELY(stmt->command)) {
-        return run(stmt, stmt->command, EXEC_PREPARED);
+        return run(stmt, stmt->command, WAY_EXECUTE);
     }
     begin_unit(stmt);
     if (!call->SQLExecute) {
