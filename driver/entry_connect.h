@@ -13,7 +13,7 @@
 struct config;
 
 /* Appends an input argument of SQLConnect and its sisters as UTF-8.  False:
-   its length is not allowed; HY090 is in dbc's records. */
+   HY090 (the length is not allowed) or HY001 is in dbc's records. */
 bool entry_read(struct dbc *dbc, struct text *text, const void *argument,
                 SQLSMALLINT length, enum text_width width, const char *name);
 

@@ -120,8 +120,8 @@ static struct job *next_job_locked(uint64_t now)
     return NULL;
 }
 
-/* Until when a thread without a job may sleep: its own end, or the moment at
-   which a waiting lane's running jobs become overdue. */
+/* Until when a thread without a job may sleep: its own end or, while something
+   is queued, 0.1 s: a lane's jobs may have become overdue. */
 static uint64_t sleep_until(uint64_t now)
 {
     return now + (crew.queued ? 100 : KEEPER_IDLE_MS) * NS_PER_MS;

@@ -145,9 +145,9 @@ bool link_execute(struct link *link, const char *sql,
                   struct link_error *error);
 
 /* Remembers what an attribute is before the application changes it, so that
-   the reset can put it back; one of which that cannot be known spoils the
-   link.  Asks the inner driver for its own memory only, which does not touch
-   the network: the application's thread may call it. */
+   the reset can put it back; where that is not possible, the link is spoilt.
+   Asks the inner driver for its own memory only, which does not touch the
+   network: the application's thread may call it. */
 void link_note_attr(struct link *link, SQLINTEGER attribute);
 
 /* Does the inner driver say that the link is dead (rules §5.1)?  A flag in

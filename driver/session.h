@@ -54,7 +54,7 @@ SQLRETURN session_kept_attr(struct session *s, SQLINTEGER attribute,
 
 /* Finds the fleet, places the session and takes a link, within the time that
    SQL_ATTR_LOGIN_TIMEOUT and the keywords allow.  Takes over `config` whether
-   it succeeds or not.  dsn is the name shown in our records.
+   it succeeds or not.
    Locks: none may be held. */
 SQLRETURN session_connect(struct session *s, struct config *config,
                           SQLINTEGER odbc_version, bool wide,
