@@ -16,12 +16,7 @@
 #include "affinity_odbc.h"
 #include "config.h"
 #include "session.h"
-
-static bool is_ours(SQLINTEGER attribute)
-{
-    return attribute >= SQL_ATTR_AFFINITY_KEY &&
-           attribute <= SQL_ATTR_AFFINITY_TOKEN;
-}
+#include "session_attr.h"
 
 static bool is_read_only(SQLINTEGER attribute)
 {
@@ -95,7 +90,7 @@ SQLRETURN entry_SQLSetConnectAttr(enum text_width width, SQLHDBC handle,
         return session_keep_attr(dbc->session, attribute, value, length,
                                  &dbc->head.diags);
     }
-    return is_ours(attribute) ? set_ours(dbc, attribute) :
+    return session_attr_is_ours(attribute) ? set_ours(dbc, attribute) :
         set_inner(dbc, attribute, value, length, width);
 }
 
@@ -204,7 +199,7 @@ SQLRETURN entry_SQLGetConnectAttr(enum text_width width, SQLHDBC handle,
             session_kept_attr(dbc->session, attribute, value, size, length,
                               width == TEXT_WIDE, &dbc->head.diags);
     }
-    if (is_ours(attribute)) {
+    if (session_attr_is_ours(attribute)) {
         return get_ours(dbc, attribute, value, size, length, width);
     }
     if (attribute == SQL_ATTR_CONNECTION_DEAD &&

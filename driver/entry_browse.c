@@ -24,15 +24,6 @@ static const char ask_all[] =
     "*UID:User name=?;*PWD:Password=?;";
 static const char ask_login[] = "*UID:User name=?;*PWD:Password=?;";
 
-static void end_browse(struct dbc *dbc)
-{
-    if (dbc->browse) {
-        text_free(dbc->browse);
-        free(dbc->browse);
-        dbc->browse = NULL;
-    }
-}
-
 /* Puts what earlier calls brought before this one's keywords.  The strings are
    joined as they came, since braces decide how the inner driver reads a value
    (rules §5.8); the last of duplicates wins. */
@@ -131,17 +122,16 @@ SQLRETURN entry_SQLBrowseConnect(enum text_width width, SQLHDBC handle,
     }
     text_init_wiped(&string);
     gather(dbc, &string);
-    if (dbc->connected) {
-        diag_add(&dbc->head.diags, WHY_CONNECTED, "%s", "");
-    } else if (out_size < 0) {
+    if (out_size < 0) {
         diag_add(&dbc->head.diags, WHY_LENGTH,
                  "the room for the browse result is %d", (int)out_size);
-    } else if (entry_read(dbc, &string, in, in_length, width,
+    } else if (entry_can_connect(dbc) &&
+               entry_read(dbc, &string, in, in_length, width,
                           "InConnectionString")) {
         rc = step(dbc, &string, out, out_size, out_length, width);
     }
     if (rc != SQL_NEED_DATA) {
-        end_browse(dbc); /* connected, or to be begun anew */
+        handle_end_browse(dbc); /* connected, or to be begun anew */
     }
     text_free(&string);
     return rc;

@@ -56,7 +56,7 @@ static void name_records(struct dbc *dbc, const char *name)
     }
 }
 
-static bool can_connect(struct dbc *dbc)
+bool entry_can_connect(struct dbc *dbc)
 {
     if (dbc->connected) {
         diag_add(&dbc->head.diags, WHY_CONNECTED, "%s", "");
@@ -109,7 +109,7 @@ SQLRETURN entry_SQLConnect(enum text_width width, SQLHDBC handle, void *dsn,
     text_init(&name);
     text_init(&uid);
     text_init_wiped(&pwd);
-    if (can_connect(dbc) &&
+    if (entry_can_connect(dbc) &&
         entry_read(dbc, &name, dsn, dsn_length, width, "ServerName") &&
         entry_read(dbc, &uid, user, user_length, width, "UserName") &&
         entry_read(dbc, &pwd, password, password_length, width,
@@ -236,7 +236,7 @@ SQLRETURN entry_SQLDriverConnect(enum text_width width, SQLHDBC handle,
         diag_add(&dbc->head.diags, WHY_LENGTH,
                  "the room for the completed connection string is %d",
                  (int)out_size);
-    } else if (can_connect(dbc) && allowed_completion(dbc, completion) &&
+    } else if (entry_can_connect(dbc) && allowed_completion(dbc, completion) &&
                entry_read(dbc, &string, in, in_length, width,
                           "InConnectionString")) {
         rc = entry_connect_string(dbc, &string, width);
@@ -271,9 +271,7 @@ SQLRETURN entry_SQLDisconnect(SQLHDBC handle)
         return SQL_INVALID_HANDLE;
     }
     if (dbc->browse) { /* ends the browsing, by SQLBrowseConnect's page */
-        text_free(dbc->browse);
-        free(dbc->browse);
-        dbc->browse = NULL;
+        handle_end_browse(dbc);
         return SQL_SUCCESS;
     }
     if (!dbc->connected) {

@@ -12,6 +12,9 @@
 
 struct config;
 
+/* False: it is connected; 08002 is in dbc's records. */
+bool entry_can_connect(struct dbc *dbc);
+
 /* Appends an input argument of SQLConnect and its sisters as UTF-8.  False:
    HY090 (the length is not allowed) or HY001 is in dbc's records. */
 bool entry_read(struct dbc *dbc, struct text *text, const void *argument,

@@ -217,12 +217,18 @@ void handle_free_dbc(struct dbc *dbc)
     DL_DELETE(env->dbcs, dbc);
     mutex_unlock(&env->lock);
     session_free(dbc->session);
+    handle_end_browse(dbc);
+    mutex_destroy(&dbc->lock);
+    give(&ended.dbc, &dbc->head);
+}
+
+void handle_end_browse(struct dbc *dbc)
+{
     if (dbc->browse) {
         text_free(dbc->browse);
         free(dbc->browse);
+        dbc->browse = NULL;
     }
-    mutex_destroy(&dbc->lock);
-    give(&ended.dbc, &dbc->head);
 }
 
 /* ---- statements and descriptors -------------------------------------- */

@@ -160,6 +160,9 @@ void handle_free_dbc(struct dbc *dbc);
 void handle_free_stmt(struct stmt *stmt);
 void handle_free_desc(struct desc *desc);
 
+/* Forgets what SQLBrowseConnect has gathered, if anything. */
+void handle_end_browse(struct dbc *dbc);
+
 /* Ends all statements and explicit descriptors of a session at once and
    returns their inner handles, statements first, for session_disconnect().
    Their memory goes back with each child's done(). */

@@ -23,7 +23,7 @@
 #include "link.h"
 #include "route_key.h"
 
-static bool is_ours(SQLINTEGER attribute)
+bool session_attr_is_ours(SQLINTEGER attribute)
 {
     return attribute >= SQL_ATTR_AFFINITY_KEY &&
            attribute <= SQL_ATTR_AFFINITY_TOKEN;
@@ -39,7 +39,7 @@ static bool is_text(SQLINTEGER attribute, SQLINTEGER length)
     default:
         break;
     }
-    if (attribute < 0x4000 && !is_ours(attribute)) {
+    if (attribute < 0x4000 && !session_attr_is_ours(attribute)) {
         return false; /* all others of the standard are numbers */
     }
     return length == SQL_NTS || length > 0;
@@ -64,12 +64,13 @@ static bool is_copied(SQLINTEGER attribute, SQLPOINTER value,
         *bytes = (size_t)length;
         return true;
     }
-    if (is_ours(attribute) && length <= SQL_LEN_BINARY_ATTR_OFFSET) {
+    if (session_attr_is_ours(attribute) &&
+        length <= SQL_LEN_BINARY_ATTR_OFFSET) {
         *bytes = (size_t)(SQL_LEN_BINARY_ATTR_OFFSET - (int64_t)length);
         return true;
     }
     if (is_text(attribute, length) ||
-        (is_ours(attribute) && (uintptr_t)value >= 65536 &&
+        (session_attr_is_ours(attribute) && (uintptr_t)value >= 65536 &&
          !is_number(length))) {
         *bytes = strnlen(value, ROUTE_KEY_BYTES + 1);
         return true;
@@ -178,7 +179,7 @@ bool session_attr_configure(const struct session_attr *list,
             : attr->attribute == SQL_ATTR_AFFINITY_MODE  ? "AffinityMode"
             : attr->attribute == SQL_ATTR_AFFINITY_SCOPE ? "AffinityScope"
                                                          : NULL;
-        if (!is_ours(attr->attribute)) {
+        if (!session_attr_is_ours(attr->attribute)) {
             continue;
         }
         if (!keyword) {
@@ -208,7 +209,8 @@ bool session_attr_configure(const struct session_attr *list,
    manager says to a driver before a wide connect. */
 static bool is_replayed(SQLINTEGER attribute)
 {
-    return !is_ours(attribute) && attribute != SQL_ATTR_LOGIN_TIMEOUT &&
+    return !session_attr_is_ours(attribute) &&
+           attribute != SQL_ATTR_LOGIN_TIMEOUT &&
            attribute != SQL_ATTR_ANSI_APP && attribute != SQL_ATTR_ODBC_CURSORS;
 }
 

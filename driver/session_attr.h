@@ -26,6 +26,9 @@ struct session_attr {
     struct session_attr *prev, *next;
 };
 
+/* Is it one of affinity_odbc.h? */
+bool session_attr_is_ours(SQLINTEGER attribute);
+
 /* Keeps one, in place of an earlier one of the same number.  How much of it
    is copied, and how, follows facts §5.1.  False: out of memory. */
 bool session_attr_keep(struct session_attr **list, SQLINTEGER attribute,
