@@ -2,172 +2,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The cheap look at every statement: could it hold a command of ours?  It
- * reads the text as it came, narrow or wide, and must cost next to nothing
- * where the answer is no (promise 9); what it lets through is read exactly by
- * command_parse.c.
- *
- * A command is a text's only statement, so the first letters tell nearly
- * always.  One among several is refused (rules §12), which takes a ';' with
- * something behind it.  And every command holds the word AFFINITY.
+ * Which function answers which command, and the end of a struct command.
  */
 #include "autoconf.h"
 
 #include "command.h"
+#include "command_show.h"
 
+#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
-
-/* A text of one width, known where this is compiled into. */
-struct look {
-    const char *text;
-    size_t count; /* units; SIZE_MAX: up to the terminator */
-    enum text_width width;
-};
-
-/* Unit i, 0 behind the end: a terminator ends a text in either case, as far
-   as a command is concerned.  At any address, which wide text may have. */
-INLINE unsigned unit_at(const struct look *look, size_t i)
+void command_describe(const struct command *command,
+                      struct command_answer *answer)
 {
-    uint16_t unit;
+    static const char *const *const columns[COMMAND_KINDS] = {
+        [COMMAND_SHOW] = command_show_columns,
+        [COMMAND_SHOW_INSTANCES] = command_show_instances_columns,
+        [COMMAND_SHOW_POOLS] = command_show_pools_columns,
+        [COMMAND_SHOW_TOPOLOGY] = command_show_topology_columns,
+        [COMMAND_SHOW_CONFIG] = command_show_config_columns,
+        [COMMAND_EXPLAIN_KEY] = command_explain_columns,
+        [COMMAND_REFRESH] = command_refresh_columns,
+    };
 
-    if (i >= look->count) {
-        return 0;
-    }
-    if (look->width == TEXT_NARROW) {
-        return (unsigned char)look->text[i];
-    }
-    memcpy(&unit, look->text + i * sizeof unit, sizeof unit);
-    return unit;
+    command_answer_begin(answer, columns[command->kind]);
 }
 
-INLINE unsigned letter_at(const struct look *look, size_t i)
+bool command_run(const struct command *command,
+                 const struct command_view *view,
+                 struct command_answer *answer, struct why *why)
 {
-    unsigned unit = unit_at(look, i);
+    bool ok = true;
 
-    return unit >= 'A' && unit <= 'Z' ? unit + ('a' - 'A') : unit;
-}
-
-INLINE bool is_blank(unsigned unit)
-{
-    return unit == ' ' || (unit >= '\t' && unit <= '\r');
-}
-
-INLINE size_t skip_blanks(const struct look *look, size_t i)
-{
-    while (is_blank(unit_at(look, i))) {
-        i++;
+    command_describe(command, answer);
+    switch (command->kind) {
+    case COMMAND_SHOW:
+        command_show(view, answer);
+        break;
+    case COMMAND_SHOW_INSTANCES:
+        command_show_instances(view, answer);
+        break;
+    case COMMAND_SHOW_POOLS:
+        command_show_pools(view, answer);
+        break;
+    case COMMAND_SHOW_TOPOLOGY:
+        command_show_topology(view, answer);
+        break;
+    case COMMAND_SHOW_CONFIG:
+        command_show_config(view, answer);
+        break;
+    case COMMAND_EXPLAIN_KEY:
+        ok = command_explain(command, view, answer, why);
+        break;
+    case COMMAND_REFRESH:
+        command_refresh(view, answer);
+        break;
+    default: /* LATER: command_parse() has refused it */
+        assert(false);
     }
-    return i;
-}
-
-/* SET, SHOW, EXPLAIN, REFRESH, RESUME, DRAIN, by as few letters as tell them
-   from SELECT, EXECUTE, RETURN and DROP; or something that is no statement,
-   behind which one may come. */
-INLINE bool starts_like_one(const struct look *look)
-{
-    size_t i = skip_blanks(look, 0);
-
-    switch (letter_at(look, i)) {
-    case 's':
-        return letter_at(look, i + 1) == 'h' ||
-               (letter_at(look, i + 1) == 'e' &&
-                letter_at(look, i + 2) == 't');
-    case 'e':
-        return letter_at(look, i + 1) == 'x' && letter_at(look, i + 2) == 'p';
-    case 'r':
-        return letter_at(look, i + 1) == 'e' &&
-               (letter_at(look, i + 2) == 'f' ||
-                letter_at(look, i + 2) == 's');
-    case 'd':
-        return letter_at(look, i + 1) == 'r' && letter_at(look, i + 2) == 'a';
-    case '-':
-    case '/':
-    case ';':
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* The place of the first ';', or of the end. */
-INLINE size_t find_semicolon(const struct look *look)
-{
-    size_t i = 0;
-
-    if (look->width == TEXT_NARROW) {
-        const char *found = look->count == SIZE_MAX
-                                ? strchr(look->text, ';')
-                                : memchr(look->text, ';', look->count);
-        return found ? (size_t)(found - look->text) : look->count;
-    }
-    /* four units at once, where the length says that they are there */
-    for (; look->count != SIZE_MAX && i + 4 <= look->count; i += 4) {
-        const uint64_t ones = UINT64_C(0x0001000100010001);
-        uint64_t four;
-
-        memcpy(&four, look->text + i * 2, sizeof four);
-        four ^= ones * ';';
-        if ((four - ones) & ~four & (ones << 15)) {
-            break;
-        }
-    }
-    for (; i < look->count; i++) {
-        unsigned unit = unit_at(look, i);
-
-        if (unit == ';') {
-            return i;
-        }
-        if (unit == 0 && look->count == SIZE_MAX) {
-            break;
-        }
-    }
-    return look->count;
-}
-
-INLINE bool has_several(const struct look *look)
-{
-    size_t i = find_semicolon(look);
-
-    return i < look->count && unit_at(look, skip_blanks(look, i + 1)) != 0;
-}
-
-static bool has_word(const struct look *look)
-{
-    static const char word[] = "affinity";
-
-    for (size_t i = 0; unit_at(look, i); i++) {
-        size_t k = 0;
-
-        while (word[k] && letter_at(look, i + k) == (unsigned)word[k]) {
-            k++;
-        }
-        if (!word[k]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-INLINE bool is_likely(const void *text, size_t count, enum text_width width)
-{
-    struct look look = { text, count, width };
-
-    return (starts_like_one(&look) || has_several(&look)) && has_word(&look);
-}
-
-bool command_likely(const void *text, SQLINTEGER length,
-                    enum text_width width)
-{
-    size_t count = length == SQL_NTS ? SIZE_MAX : (size_t)length;
-
-    if (!text || (length < 0 && length != SQL_NTS)) {
-        return false;
-    }
-    return width == TEXT_WIDE ? is_likely(text, count, TEXT_WIDE)
-                              : is_likely(text, count, TEXT_NARROW);
+    return ok;
 }
 
 void command_clear(struct command *command)

@@ -5,8 +5,9 @@
  * SQL commands of ours, for tools that can only send SQL (design §5.3, rules
  * §12): is this text one, which one, and what does it answer.
  *
- * command.c        the cheap look that every statement gets
+ * command_likely.c the cheap look that every statement gets
  * command_parse.c  the exact one
+ * command.c        running one
  * command_show.c   what each answers, as rows; command_explain.c of EXPLAIN,
  *                  command_facts.c what both say of instances
  * command_answer.c rows as a SELECT that the inner driver can run

@@ -9,6 +9,7 @@
 #include "autoconf.h"
 
 #include "command_facts.h"
+#include "command_show.h"
 
 #include <stdlib.h>
 #include <string.h>

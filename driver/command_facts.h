@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What the command_*.c files share and nobody else needs: how an instance's
- * facts are worded, and the EXPLAIN that has a file of its own.
+ * How the commands word an instance's facts.
  */
 #ifndef COMMAND_FACTS_H
 #define COMMAND_FACTS_H
@@ -34,11 +33,5 @@ void command_facts_error(const struct link_error *error, struct text *text);
 /* A consistent copy of what the login has, an entry per instance, which the
    caller frees; NULL: out of memory.  Locks: takes login->lock. */
 struct route_stock *command_facts_stock(struct login *login);
-
-/* EXPLAIN AFFINITY KEY: its columns, and command_run() for it. */
-extern const char *const command_explain_columns[];
-bool command_explain(const struct command *command,
-                     const struct command_view *view,
-                     struct command_answer *answer, struct why *why);
 
 #endif

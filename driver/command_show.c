@@ -60,38 +60,38 @@
 #include "autoconf.h"
 
 #include "command_facts.h"
+#include "command_show.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
 #include "place.h"
 
-static const char *const show_columns[] = {
+const char *const command_show_columns[] = {
     "key", "instance", "verdict", "mode", "access", "owner", "source",
     "topology", NULL
 };
 
-static const char *const instances_columns[] = {
+const char *const command_show_instances_columns[] = {
     "instance", "group", "role", "state", "since_ms", "retry_ms", "idle",
     "held", "opening", "reset", "room", "served", "identity", "timeline",
     "last_error", NULL
 };
 
-static const char *const pools_columns[] = {
+const char *const command_show_pools_columns[] = {
     "instance", "login", "user", "mine", "idle", "held", "learning",
     "opening", "reset", "closing", "room", "opened", "failed", "resets",
     "waiting", NULL
 };
 
-static const char *const topology_columns[] = {
+const char *const command_show_topology_columns[] = {
     "path", "bound", "owner", "state", NULL
 };
 
-static const char *const config_columns[] = { "keyword", "value", NULL };
+const char *const command_show_config_columns[] = { "keyword", "value", NULL };
 
-static const char *const refresh_columns[] = {
+const char *const command_refresh_columns[] = {
     "source", "asked", "topology", NULL
 };
 
@@ -159,8 +159,8 @@ static void add_owner(struct command_answer *answer, struct fleet *fleet,
     command_facts_add(answer, &text);
 }
 
-static void show(const struct command_view *view,
-                 struct command_answer *answer)
+void command_show(const struct command_view *view,
+                  struct command_answer *answer)
 {
     const struct config_session *config = &view->config->session;
 
@@ -210,8 +210,8 @@ static void add_instance(struct command_answer *answer, struct fleet *fleet,
     command_facts_add(answer, &error);
 }
 
-static void show_instances(const struct command_view *view,
-                           struct command_answer *answer)
+void command_show_instances(const struct command_view *view,
+                            struct command_answer *answer)
 {
     struct route_stock *stock = command_facts_stock(view->login);
 
@@ -303,8 +303,8 @@ static void add_login(struct command_answer *answer, struct login *login,
     free(pools);
 }
 
-static void show_pools(const struct command_view *view,
-                       struct command_answer *answer)
+void command_show_pools(const struct command_view *view,
+                        struct command_answer *answer)
 {
     uint32_t count;
     struct login **logins = login_all(view->fleet, &count);
@@ -336,8 +336,8 @@ static bool add_leaf(void *arg, const char *path, const char *bound,
     return !rows->answer->failed;
 }
 
-static void show_topology(const struct command_view *view,
-                          struct command_answer *answer)
+void command_show_topology(const struct command_view *view,
+                           struct command_answer *answer)
 {
     struct topology_rows rows = { answer, view->fleet };
 
@@ -346,8 +346,8 @@ static void show_topology(const struct command_view *view,
 
 /* config_show() gives lines "keyword=value"; of a value of several lines the
    first is shown. */
-static void show_config(const struct command_view *view,
-                        struct command_answer *answer)
+void command_show_config(const struct command_view *view,
+                         struct command_answer *answer)
 {
     struct text text;
     char *line, *next;
@@ -373,65 +373,12 @@ static void show_config(const struct command_view *view,
 
 /* ---- REFRESH AFFINITY ------------------------------------------------ */
 
-static void refresh(const struct command_view *view,
-                    struct command_answer *answer)
+void command_refresh(const struct command_view *view,
+                     struct command_answer *answer)
 {
     topology_forget(view->fleet);
     add_source(answer, view->fleet);
     command_answer_number(answer, place_learn(view->login,
                                               view->config->session.pool_wait));
     command_answer_add(answer, topology_word(view->fleet));
-}
-
-/* ---- all of them ----------------------------------------------------- */
-
-void command_describe(const struct command *command,
-                      struct command_answer *answer)
-{
-    static const char *const *const columns[COMMAND_KINDS] = {
-        [COMMAND_SHOW] = show_columns,
-        [COMMAND_SHOW_INSTANCES] = instances_columns,
-        [COMMAND_SHOW_POOLS] = pools_columns,
-        [COMMAND_SHOW_TOPOLOGY] = topology_columns,
-        [COMMAND_SHOW_CONFIG] = config_columns,
-        [COMMAND_EXPLAIN_KEY] = command_explain_columns,
-        [COMMAND_REFRESH] = refresh_columns,
-    };
-
-    command_answer_begin(answer, columns[command->kind]);
-}
-
-bool command_run(const struct command *command,
-                 const struct command_view *view,
-                 struct command_answer *answer, struct why *why)
-{
-    bool ok = true;
-
-    command_describe(command, answer);
-    switch (command->kind) {
-    case COMMAND_SHOW:
-        show(view, answer);
-        break;
-    case COMMAND_SHOW_INSTANCES:
-        show_instances(view, answer);
-        break;
-    case COMMAND_SHOW_POOLS:
-        show_pools(view, answer);
-        break;
-    case COMMAND_SHOW_TOPOLOGY:
-        show_topology(view, answer);
-        break;
-    case COMMAND_SHOW_CONFIG:
-        show_config(view, answer);
-        break;
-    case COMMAND_EXPLAIN_KEY:
-        ok = command_explain(command, view, answer, why);
-        break;
-    case COMMAND_REFRESH:
-        refresh(view, answer);
-        break;
-    default: /* LATER: command_parse() has refused it */
-        assert(false);
-    }
-    return ok;
 }

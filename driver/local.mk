@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	driver/command.h \
 	driver/command_answer.h \
 	driver/command_facts.h \
+	driver/command_show.h \
 	driver/config.def \
 	driver/config.h \
 	driver/config_rows.h \
@@ -100,6 +101,7 @@ driver_libcore_la_SOURCES = \
 	driver/command_answer.c \
 	driver/command_explain.c \
 	driver/command_facts.c \
+	driver/command_likely.c \
 	driver/command_parse.c \
 	driver/command_show.c \
 	driver/place.c \

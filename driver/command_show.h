@@ -1,0 +1,44 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The commands themselves, for command.c: the columns of each, which end with
+ * NULL, and the function that adds its rows.  What they mean stands at the
+ * head of command_show.c; EXPLAIN has a file of its own.
+ */
+#ifndef COMMAND_SHOW_H
+#define COMMAND_SHOW_H
+
+#include "command.h"
+
+extern const char *const command_show_columns[];
+void command_show(const struct command_view *view,
+                  struct command_answer *answer);
+
+extern const char *const command_show_instances_columns[];
+void command_show_instances(const struct command_view *view,
+                            struct command_answer *answer);
+
+extern const char *const command_show_pools_columns[];
+void command_show_pools(const struct command_view *view,
+                        struct command_answer *answer);
+
+extern const char *const command_show_topology_columns[];
+void command_show_topology(const struct command_view *view,
+                           struct command_answer *answer);
+
+extern const char *const command_show_config_columns[];
+void command_show_config(const struct command_view *view,
+                         struct command_answer *answer);
+
+/* False: why. */
+extern const char *const command_explain_columns[];
+bool command_explain(const struct command *command,
+                     const struct command_view *view,
+                     struct command_answer *answer, struct why *why);
+
+extern const char *const command_refresh_columns[];
+void command_refresh(const struct command_view *view,
+                     struct command_answer *answer);
+
+#endif
