@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BACKOFF_FIRST_MS = 1000, BACKOFF_MOST_MS = 30000, LOOK_MS = 250 };
+enum { LOOK_MS = 250 };
 
 static void set_health_locked(struct fleet *fleet, uint32_t i,
                               enum route_health health)
@@ -91,10 +91,8 @@ enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i,
     mutex_lock(&fleet->lock);
     instance->error = *error;
     if (fault == INNER_FAULT_INSTANCE || fault == INNER_FAULT_STARTING) {
-        uint32_t ms = instance->backoff_ms;
-        ms = ms == 0 || fault == INNER_FAULT_STARTING ? BACKOFF_FIRST_MS
-             : ms * 2 > BACKOFF_MOST_MS               ? BACKOFF_MOST_MS
-                                                      : ms * 2;
+        uint32_t ms = clock_backoff_ms(
+            fault == INNER_FAULT_STARTING ? 0 : instance->backoff_ms);
         instance->backoff_ms = ms;
         atomic_store(&m->retry_at, clock_ns() + ms * NS_PER_MS);
         atomic_store(&instance->suspect_at, clock_ns());

@@ -44,7 +44,7 @@ struct instance {
     struct link_who who;   /* as last heard */
     uint64_t who_at;       /* ns; 0 = never */
     uint64_t since;        /* ns: of its health */
-    uint32_t backoff_ms;   /* next one */
+    uint32_t backoff_ms;   /* the latest; 0 = none since it was up */
     uint32_t in_flight;    /* helper calls to it at present */
     struct link_error error; /* latest failure; state "" = none */
 };

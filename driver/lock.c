@@ -153,6 +153,15 @@ uint64_t clock_ns(void)
     return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+uint32_t clock_backoff_ms(uint32_t before)
+{
+    enum { FIRST_MS = 1000, MOST_MS = 30000 };
+
+    return before == 0             ? FIRST_MS
+           : before >= MOST_MS / 2 ? MOST_MS
+                                   : before * 2;
+}
+
 static void before_fork(void)
 {
     for (unsigned i = 0; i < forks.n; i++) {

@@ -77,6 +77,15 @@ uint64_t clock_ns(void);
 
 #define NS_PER_MS UINT64_C(1000000)
 
+static inline uint64_t clock_earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How long to leave alone what has failed: 1 s, then twice as long as before
+   each time, up to 30 s.  before: ms, 0 = it has not failed till now. */
+uint32_t clock_backoff_ms(uint32_t before);
+
 /* Has a process-wide lock taken before each fork and released on both sides,
    so that the child finds what it guards whole.  Called from a constructor
    only (no thread exists yet); at most 8 locks. */

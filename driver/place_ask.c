@@ -87,7 +87,7 @@ uint32_t place_learn(struct login *login, uint32_t wait_ms)
     asked += place_ask(login, NULL, now);
     while (now < until && !topology_complete(login->fleet)) {
         cond_wait(&unit.wake, &login->lock,
-                  place_earlier(until, topology_wake(login->fleet, now)));
+                  clock_earlier(until, topology_wake(login->fleet, now)));
         now = clock_ns();
         /* those that were being asked already may have answered too early */
         asked += place_ask(login, NULL, now);

@@ -23,7 +23,7 @@ void place_begin(struct unit *unit, uint64_t now)
     unit->hard = order->deadline != UINT64_MAX
                      ? order->deadline
                      : unit->wait_until + connect * NS_PER_MS;
-    unit->wait_until = place_earlier(unit->wait_until, unit->hard);
+    unit->wait_until = clock_earlier(unit->wait_until, unit->hard);
 }
 
 void place_helped(struct unit *unit, int i, uint64_t now, bool validating)
@@ -51,16 +51,16 @@ uint64_t place_order_limit(const struct unit *unit)
 
 uint64_t place_next_look(const struct unit *unit, uint64_t now)
 {
-    uint64_t until = place_earlier(unit->hard, unit->ask_again);
+    uint64_t until = clock_earlier(unit->hard, unit->ask_again);
 
     if (unit->ordered >= 0) {
-        until = place_earlier(until, unit->patient_until);
-        until = place_earlier(until, place_order_limit(unit));
+        until = clock_earlier(until, unit->patient_until);
+        until = clock_earlier(until, place_order_limit(unit));
     } else {
-        until = place_earlier(until, unit->wait_until);
+        until = clock_earlier(until, unit->wait_until);
     }
     if (unit->learning || unit->order->owner.state == ROUTE_IS_MOVING) {
-        until = place_earlier(until,
+        until = clock_earlier(until,
                               topology_wake(unit->order->login->fleet, now));
     }
     return until;

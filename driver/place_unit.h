@@ -37,11 +37,6 @@ struct unit {
     struct unit *prev, *next;
 };
 
-static inline uint64_t place_earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- place_time.c -------------------------------------------------------- */
 
 /* It begins to wait now: sets begin, wait_until and hard. */

@@ -25,7 +25,7 @@
 
 #include "route.h"
 
-#include "lock.h" /* NS_PER_MS */
+#include "lock.h" /* NS_PER_MS, clock_earlier() */
 #include "route_able.h"
 
 #include <stddef.h>
@@ -66,10 +66,8 @@ static struct verdict soon_verdict(const struct route_request *request,
 {
     struct verdict v = verdict_of(ROUTE_WAIT, i, ROUTE_OWNER_SOON);
 
-    v.until = fleet->stock[i].reset_since < request->begin
-                  ? fleet->stock[i].reset_since
-                  : request->begin;
-    v.until += ROUTE_SOON_MS * NS_PER_MS;
+    v.until = clock_earlier(fleet->stock[i].reset_since, request->begin) +
+              ROUTE_SOON_MS * NS_PER_MS;
     return v;
 }
 

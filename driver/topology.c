@@ -22,8 +22,6 @@
 
 #include <unistd.h>
 
-enum { RETRY_FIRST_MS = 1000, RETRY_MOST_MS = 30000 };
-
 /* ---- making ------------------------------------------------------------ */
 
 static bool is_ascii(const char *text)
@@ -260,9 +258,7 @@ static void back_off_locked(struct topology *topology, uint32_t i)
     struct topology_instance *at = &topology->at[i];
 
     at->state = TOPOLOGY_FAILED;
-    at->backoff_ms = at->backoff_ms == 0                  ? RETRY_FIRST_MS
-                     : at->backoff_ms * 2 > RETRY_MOST_MS ? RETRY_MOST_MS
-                                                          : at->backoff_ms * 2;
+    at->backoff_ms = clock_backoff_ms(at->backoff_ms);
     at->retry_at = clock_ns() + at->backoff_ms * NS_PER_MS;
 }
 

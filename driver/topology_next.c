@@ -172,11 +172,6 @@ static int next_for_key_locked(struct topology *topology,
 
 /* ---- when next --------------------------------------------------------- */
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* When one that is wanted may be asked again. */
 static uint64_t wake_locked(struct topology *topology, uint64_t now,
                             bool hedging)
@@ -189,10 +184,10 @@ static uint64_t wake_locked(struct topology *topology, uint64_t now,
         uint64_t retry = retry_of(topology, i);
         if (at->asking > 0) {
             when = at->asked_at + TOPOLOGY_HEDGE_MS * NS_PER_MS;
-            wake = hedging && when > now ? earlier(wake, when) : wake;
+            wake = hedging && when > now ? clock_earlier(wake, when) : wake;
         } else if (topology_wanted_locked(topology, i)) {
             when = at->retry_at > retry ? at->retry_at : retry;
-            wake = earlier(wake, when > now ? when : now);
+            wake = clock_earlier(wake, when > now ? when : now);
         }
     }
     return wake;
@@ -206,7 +201,7 @@ uint64_t topology_wake(struct fleet *fleet, uint64_t now)
     mutex_lock(&topology->lock);
     wake = wake_locked(topology, now, true);
     if (topology_resolver_waits_locked(topology, &when)) {
-        wake = earlier(wake, when > now ? when : now);
+        wake = clock_earlier(wake, when > now ? when : now);
     }
     mutex_unlock(&topology->lock);
     /* what can be asked now was not asked because others are on their way */

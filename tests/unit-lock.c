@@ -192,6 +192,19 @@ static void the_clock_only_rises(void **state)
     }
 }
 
+static void a_failure_is_left_alone_longer_each_time(void **state)
+{
+    static const uint32_t expected[] = { 1000,  2000,  4000, 8000,
+                                         16000, 30000, 30000 };
+    uint32_t ms = 0;
+    (void)state;
+
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        ms = clock_backoff_ms(ms);
+        assert_int_equal(ms, expected[i]);
+    }
+}
+
 static void waiting_ends_when_the_time_is_up(void **state)
 {
     struct cond cond;
@@ -335,6 +348,7 @@ int main(void)
         cmocka_unit_test(ranks_are_taken_in_rising_order),
         cmocka_unit_test(owners_are_checked_in_debug_builds),
         cmocka_unit_test(the_clock_only_rises),
+        cmocka_unit_test(a_failure_is_left_alone_longer_each_time),
         cmocka_unit_test(waiting_ends_when_the_time_is_up),
         cmocka_unit_test(a_signal_wakes_before_the_time_is_up),
         cmocka_unit_test(forks_are_counted_in_the_child),
