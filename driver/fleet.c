@@ -13,9 +13,7 @@
 
 #include "fleet.h"
 #include "fleet_group.h"
-#include "text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LOOK_MS = 250 };
@@ -168,16 +166,6 @@ void fleet_view(struct fleet *fleet, uint32_t i,
         .error = instance->error,
     };
     mutex_unlock(&fleet->lock);
-}
-
-int fleet_find(const struct fleet *fleet, const char *name)
-{
-    for (uint32_t i = 0; i < fleet->count; i++) {
-        if (text_same(fleet->instances[i].name, name)) {
-            return (int)i;
-        }
-    }
-    return -1;
 }
 
 struct inner_target fleet_target(const struct fleet *fleet, uint32_t i,

@@ -45,7 +45,6 @@ struct instance {
     uint64_t who_at;       /* ns; 0 = never */
     uint64_t since;        /* ns: of its health */
     uint32_t backoff_ms;   /* the latest; 0 = none since it was up */
-    uint32_t in_flight;    /* helper calls to it at present */
     struct link_error error; /* latest failure; state "" = none */
 };
 
@@ -122,10 +121,6 @@ struct fleet_instance_view {
 };
 void fleet_view(struct fleet *fleet, uint32_t i,
                 struct fleet_instance_view *view);
-
-/* The index of an instance by name (case aside), by the host, port and
-   dbname of a foreign server (rules §1.3), or -1. */
-int fleet_find(const struct fleet *fleet, const char *name);
 
 /* Every fleet retained, in an array the caller frees after fleet_release() of
    each; NULL with *count 0: none, or out of memory.  For exit. */
