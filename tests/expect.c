@@ -5,12 +5,9 @@
 
 #include "expect.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "odbc_tap.h"
-
-SQLHDBC fleet_anchor;
 
 #define WHERE "SELECT current_setting('cluster_name')"
 
@@ -88,31 +85,4 @@ void expect_fails(const char *name, struct trouble_try *t, const char *string,
            ok ? t->instance : "failed", t->ms, ms, late, beginnings, words,
            t->records, t->verdict);
     odbc_close(t->dbc);
-}
-
-bool fleet_warm(const char *fleet)
-{
-    static const char *const keys[] = { "500", "1500", "2500" };
-    struct trouble_try t[3] = { 0 };
-    char string[400];
-    bool ok = true;
-
-    snprintf(string, sizeof string, "%s" STRICT ";AffinityKey=500", fleet);
-    fleet_anchor = odbc_open(trouble_env, string, false);
-    ok = fleet_anchor && trouble_await(trouble_complete, fleet_anchor, 10000);
-    for (int i = 0; i < 3; i++) {
-        snprintf(string, sizeof string, "%s" STRICT ";AffinityKey=%s", fleet,
-                 keys[i]);
-        ok = trouble_try(&t[i], string) && ok;
-    }
-    for (int i = 0; i < 3; i++) {
-        odbc_close(t[i].dbc);
-    }
-    return ok && trouble_await(trouble_quiet, fleet_anchor, 10000);
-}
-
-void fleet_cool(void)
-{
-    odbc_close(fleet_anchor);
-    fleet_anchor = SQL_NULL_HDBC;
 }

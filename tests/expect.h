@@ -3,9 +3,8 @@
 
 /*
  * What the tests of troubles expect again and again, one TAP line each: where
- * a session lands and how soon, or why it fails; and a fleet that knows all it
- * can before the trouble begins.  All but expect_lands() want a sandbox of
- * three instances, to whom the keys 500, 1500 and 2500 belong: n1, n2 and n3.
+ * a session lands and how soon, or why it fails.  expect_elsewhere() wants a
+ * sandbox of three instances, n1, n2 and n3.
  *
  * Times are bounded by what the keywords allow plus EXPECT_SLACK, plus what a
  * watching thread finds the machine to be late; where a link has to be opened,
@@ -16,8 +15,9 @@
 
 #include "trouble.h"
 
-/* for the fleet: so that what has to be waited for comes soon */
-#define TIMES       ";ConnectTimeout=2000;CheckTimeout=1000;PoolTrust=0"
+/* so that what has to be waited for comes soon */
+#define TIMES ";ConnectTimeout=2000;CheckTimeout=1000;PoolTrust=0"
+
 #define OWNED_BY_N2 ";AffinityKey=1500"
 #define STRICT      ";AffinityMode=strict"
 #define HINT        ";AffinityMode=hint"
@@ -37,14 +37,5 @@ void expect_elsewhere(const char *name, const char *string,
    *t; t->login_timeout is in. */
 void expect_fails(const char *name, struct trouble_try *t, const char *string,
                   const char *beginnings, const char *words, double ms);
-
-/* Learns everything, leaves an idle link on each instance and keeps the fleet
-   by a session on n1, fleet_anchor.  False: it failed. */
-bool fleet_warm(const char *fleet);
-
-/* Lets the fleet go. */
-void fleet_cool(void);
-
-extern SQLHDBC fleet_anchor; /* keeps the fleet under test, and looks at it */
 
 #endif

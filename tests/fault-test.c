@@ -30,7 +30,8 @@ static void try_crash(void)
     struct trouble_try t = { 0 };
 
     printf("# a crashed owner\n");
-    tap_ok(fleet_warm(FLEET), "crash: the fleet is known", "%s", odbc_error());
+    tap_ok(trouble_warm(FLEET), "crash: the fleet is known", "%s",
+           odbc_error());
     tap_ok(trouble_make("crash", "n2"), "crash: n2 crashes", "see above");
     expect_fails("crash: strict fails quickly, with 08001 native 28", &t,
                  FLEET STRICT OWNED_BY_N2, "08001 28 ", "", 500);
@@ -54,7 +55,7 @@ static void try_crash(void)
     tap_ok(trouble_make("revive", "n2"), "crash: n2 is revived", "see above");
     expect_lands("crash: strict works again at once", FLEET STRICT OWNED_BY_N2,
                  "n2");
-    fleet_cool();
+    trouble_cool();
 #undef FLEET
 }
 
@@ -85,7 +86,7 @@ static void try_dead_links(void)
     unsigned served = 0, fresh = 0;
 
     printf("# idle links whose backends are gone\n");
-    tap_ok(fleet_warm(FLEET), "dead links: the fleet is known", "%s",
+    tap_ok(trouble_warm(FLEET), "dead links: the fleet is known", "%s",
            odbc_error());
     for (int i = 0; i < LINKS; i++) {
         trouble_try(&t[i], FLEET STRICT OWNED_BY_N2);
@@ -97,7 +98,7 @@ static void try_dead_links(void)
     for (int i = 0; i < LINKS; i++) {
         odbc_close(t[i].dbc);
     }
-    trouble_await(trouble_quiet, fleet_anchor, 10000);
+    trouble_await(trouble_quiet, trouble_anchor, 10000);
     tap_ok(terminate(pids), "dead links: all backends are terminated", "%s",
            odbc_error());
     for (int i = 0; i < LINKS; i++) {
@@ -117,7 +118,7 @@ static void try_dead_links(void)
     for (int i = 0; i < LINKS; i++) {
         odbc_close(t[i].dbc);
     }
-    fleet_cool();
+    trouble_cool();
 #undef FLEET
 }
 
@@ -154,7 +155,8 @@ static void try_death(void)
     double begin;
 
     printf("# a link that dies in mid session\n");
-    tap_ok(fleet_warm(FLEET), "death: the fleet is known", "%s", odbc_error());
+    tap_ok(trouble_warm(FLEET), "death: the fleet is known", "%s",
+           odbc_error());
     trouble_try(&t, FLEET STRICT OWNED_BY_N2);
     snprintf(pid, sizeof pid, "%s",
              odbc_value(t.dbc, "SELECT pg_backend_pid()"));
@@ -191,7 +193,7 @@ static void try_death(void)
                "0");
     }
     odbc_close(t.dbc);
-    fleet_cool();
+    trouble_cool();
 #undef FLEET
 }
 
@@ -208,7 +210,7 @@ static void try_replay(void)
     tap_ok(count && odbc_run(count, "CREATE SEQUENCE sent") &&
                odbc_run(count, "GRANT USAGE ON SEQUENCE sent TO app"),
            "replay: a sequence that counts", "%s", odbc_error());
-    tap_ok(fleet_warm(FLEET) && trouble_try(&t, FLEET STRICT OWNED_BY_N2),
+    tap_ok(trouble_warm(FLEET) && trouble_try(&t, FLEET STRICT OWNED_BY_N2),
            "replay: a session on n2", "%s", t.records);
     failed = !odbc_run(t.dbc, "SELECT nextval('sent'), "
                               "pg_terminate_backend(pg_backend_pid())");
@@ -222,7 +224,7 @@ static void try_replay(void)
     odbc_close(t.dbc);
     odbc_run(count, "DROP SEQUENCE sent");
     odbc_close(count);
-    fleet_cool();
+    trouble_cool();
 #undef FLEET
 }
 
@@ -257,7 +259,7 @@ static void try_death_inside(void)
     double begin, late;
 
     printf("# an instance that crashes under a statement\n");
-    tap_ok(fleet_warm(FLEET) && trouble_try(&t, FLEET STRICT OWNED_BY_N2),
+    tap_ok(trouble_warm(FLEET) && trouble_try(&t, FLEET STRICT OWNED_BY_N2),
            "crash inside: a session on n2", "%s", t.records);
     SQLAllocHandle(SQL_HANDLE_STMT, t.dbc, &s.stmt);
     pthread_create(&thread, NULL, sleep_long, &s);
@@ -281,9 +283,9 @@ static void try_death_inside(void)
     trouble_make("revive", "n2");
     expect_lands("crash inside: the next session is served",
                  FLEET STRICT OWNED_BY_N2, "n2");
-    tap_ok(trouble_await(trouble_quiet, fleet_anchor, 5000),
+    tap_ok(trouble_await(trouble_quiet, trouble_anchor, 5000),
            "crash inside: no link is left behind", "%s", odbc_error());
-    fleet_cool();
+    trouble_cool();
 #undef FLEET
 }
 
@@ -343,20 +345,20 @@ static void try_refusals(void)
     refused_once("no such database, cold",
                  "DSN=orders" TIMES COLD OWNED_BY_N2 ";Database=nowhere",
                  "08001 28 ", "database \"nowhere\" does not exist");
-    tap_ok(fleet_warm("DSN=orders-tcp" TIMES), "refusals: the fleet is known",
+    tap_ok(trouble_warm("DSN=orders-tcp" TIMES), "refusals: the fleet is known",
            "%s", odbc_error());
     refused_once("wrong password",
                  "DSN=orders-tcp" TIMES OWNED_BY_N2 ";PWD=wrong", "28000 ",
                  "password authentication failed for user \"app\"");
-    fleet_cool();
-    tap_ok(fleet_warm("DSN=orders" TIMES), "refusals: the other is known",
+    trouble_cool();
+    tap_ok(trouble_warm("DSN=orders" TIMES), "refusals: the other is known",
            "%s", odbc_error());
     refused_once("no such role", "DSN=orders" TIMES OWNED_BY_N2 ";UID=nobody1",
                  "28000 ", "role \"nobody1\" does not exist");
     refused_once("no such database",
                  "DSN=orders" TIMES OWNED_BY_N2 ";Database=nowhere",
                  "08001 28 ", "database \"nowhere\" does not exist");
-    fleet_cool();
+    trouble_cool();
 #undef COLD
 }
 
@@ -387,8 +389,8 @@ static void try_full(void)
     if (!trouble_try(&first, FLEET STRICT OWNED_BY_N2)) {
         tap_ok(false, "full: the first session", "%s", first.records);
     }
-    fleet_anchor = first.dbc;
-    trouble_await(trouble_complete, fleet_anchor, 5000);
+    trouble_anchor = first.dbc;
+    trouble_await(trouble_complete, trouble_anchor, 5000);
     expect_elsewhere("full: hint goes elsewhere", FLEET HINT OWNED_BY_N2, "n2",
                      1000);
     expect_fails("full: strict waits for PoolWait, then says why", &t,
@@ -396,9 +398,9 @@ static void try_full(void)
                  1500 + EXPECT_SLACK);
     tap_ok(t.ms >= 1490, "full: it did wait", "%.0f ms", t.ms);
     trouble_try_begin(&t, FLEET STRICT OWNED_BY_N2);
-    odbc_run(fleet_anchor, "SELECT pg_sleep(0.2)");
-    odbc_close(fleet_anchor);
-    fleet_anchor = SQL_NULL_HDBC;
+    odbc_run(trouble_anchor, "SELECT pg_sleep(0.2)");
+    odbc_close(trouble_anchor);
+    trouble_anchor = SQL_NULL_HDBC;
     tap_ok(trouble_try_end(&t) && t.ms < 1500,
            "full: who waits gets the link that is given back",
            "after %.0f ms: %s", t.ms, t.records);

@@ -57,7 +57,7 @@ static bool has_joined(void *arg)
     const struct wanted *wanted = arg;
     struct trouble_pools p;
 
-    return trouble_pools(fleet_anchor, wanted->instance, true, &p) &&
+    return trouble_pools(trouble_anchor, wanted->instance, true, &p) &&
            p.opening == 0 && p.closing == 0 && p.reset == 0 &&
            p.idle >= wanted->idle && p.opened > wanted->opened;
 }
@@ -72,7 +72,8 @@ static void try_pause(const char *dsn)
     snprintf(fleet, sizeof fleet, "DSN=%s" TIMES, dsn);
     snprintf(strict, sizeof strict, "%s" STRICT OWNED_BY_N2, fleet);
     snprintf(hint, sizeof hint, "%s" HINT OWNED_BY_N2, fleet);
-    tap_ok(fleet_warm(fleet), "pause: the fleet is known", "%s", odbc_error());
+    tap_ok(trouble_warm(fleet), "pause: the fleet is known", "%s",
+           odbc_error());
     calm = others_take(fleet);
     tap_ok(trouble_make("pause", "n2"), "pause: n2 hangs", "see above");
 
@@ -100,10 +101,10 @@ static void try_pause(const char *dsn)
 
     tap_ok(trouble_make("resume", "n2"), "pause: n2 goes on", "see above");
     expect_lands("pause: strict works again at once", strict, "n2");
-    tap_ok(trouble_await(trouble_quiet, fleet_anchor, 10000),
+    tap_ok(trouble_await(trouble_quiet, trouble_anchor, 10000),
            "pause: what was late ends", "%s", odbc_error());
     expect_lands("pause: hint is with the owner again", hint, "n2");
-    fleet_cool();
+    trouble_cool();
 }
 
 /* A link whose unit has given up joins the pool when it is open at last.  So
@@ -124,8 +125,8 @@ static void try_late(const char *dsn, const char *suffix)
              "DSN=%s;ConnectTimeout=60000;CheckTimeout=1000;PoolTrust=0", dsn);
     snprintf(strict, sizeof strict, "%s" STRICT OWNED_BY_N2, fleet);
     snprintf(name, sizeof name, "n2%s", suffix);
-    tap_ok(fleet_warm(fleet), "late: the fleet is known", "%s", odbc_error());
-    while (trouble_pools(fleet_anchor, name, true, &before) &&
+    tap_ok(trouble_warm(fleet), "late: the fleet is known", "%s", odbc_error());
+    while (trouble_pools(trouble_anchor, name, true, &before) &&
            before.idle > 0 && n < MOST) {
         trouble_try(&held[n++], strict);
     }
@@ -133,7 +134,7 @@ static void try_late(const char *dsn, const char *suffix)
     tap_ok(trouble_make("pause", "n2"), "late: n2 hangs", "see above");
     expect_fails("late: strict gives up after SQL_ATTR_LOGIN_TIMEOUT", &t,
                  strict, GIVES_UP, "n2", 1000 + EXPECT_SLACK);
-    trouble_pools(fleet_anchor, name, true, &during);
+    trouble_pools(trouble_anchor, name, true, &during);
     tap_ok(before.idle == 0 && during.opening == 1 &&
                during.opened == before.opened,
            "late: its link is still being opened",
@@ -145,7 +146,7 @@ static void try_late(const char *dsn, const char *suffix)
     while (n > 0) {
         odbc_close(held[--n].dbc);
     }
-    fleet_cool();
+    trouble_cool();
 }
 
 int main(void)

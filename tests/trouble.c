@@ -20,6 +20,7 @@
 #include "odbc_tap.h"
 
 SQLHENV trouble_env;
+SQLHDBC trouble_anchor;
 
 extern char **environ;
 
@@ -409,4 +410,35 @@ bool trouble_quiet(void *dbc)
 
     return trouble_pools(dbc, NULL, false, &p) && p.opening + p.learning +
         p.reset + p.closing + p.waiting == 0;
+}
+
+/* ---- a fleet ------------------------------------------------------------- */
+
+bool trouble_warm(const char *fleet)
+{
+    static const char *const keys[] = { "500", "1500", "2500" };
+    struct trouble_try t[3] = { 0 };
+    char string[400];
+    bool ok;
+
+    snprintf(string, sizeof string, "%s;AffinityMode=strict;AffinityKey=%s",
+             fleet, keys[0]);
+    trouble_anchor = odbc_open(trouble_env, string, false);
+    ok = trouble_anchor &&
+         trouble_await(trouble_complete, trouble_anchor, 10000);
+    for (int i = 0; i < 3; i++) {
+        snprintf(string, sizeof string,
+                 "%s;AffinityMode=strict;AffinityKey=%s", fleet, keys[i]);
+        ok = trouble_try(&t[i], string) && ok;
+    }
+    for (int i = 0; i < 3; i++) {
+        odbc_close(t[i].dbc);
+    }
+    return ok && trouble_await(trouble_quiet, trouble_anchor, 10000);
+}
+
+void trouble_cool(void)
+{
+    odbc_close(trouble_anchor);
+    trouble_anchor = SQL_NULL_HDBC;
 }

@@ -3,8 +3,9 @@
 
 /*
  * What the tests share that break instances on purpose: making the trouble
- * with setup/sandbox, timed attempts to connect, what the pools hold, and a
- * watch that tells the machine's own slowness from ours.
+ * with setup/sandbox, timed attempts to connect, what the pools hold, a fleet
+ * that knows all it can before the trouble begins, and a watch that tells the
+ * machine's own slowness from ours.
  */
 #ifndef TROUBLE_H
 #define TROUBLE_H
@@ -84,5 +85,18 @@ bool trouble_complete(void *dbc);
 /* Is nothing under way in any pool: nothing opening, learning, in reset,
    closing or waiting?  For trouble_await(); arg is an SQLHDBC. */
 bool trouble_quiet(void *dbc);
+
+/* ---- a fleet ------------------------------------------------------------- */
+
+/* Learns everything, leaves an idle link on each instance and keeps the fleet
+   by a session on n1, trouble_anchor.  False: it failed.  Wants a sandbox of
+   three instances, to whom the keys 500, 1500 and 2500 belong: n1, n2 and
+   n3. */
+bool trouble_warm(const char *fleet);
+
+/* Lets the fleet go. */
+void trouble_cool(void);
+
+extern SQLHDBC trouble_anchor; /* keeps the fleet under test, and looks at it */
 
 #endif
