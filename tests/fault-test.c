@@ -17,6 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FLEET      "DSN=orders" TIMES
+#define CROWDED    FLEET ";PoolMax=6"
+#define COLD       ";PoolMax=7"
+#define FULL_FLEET "DSN=orders;ConnectTimeout=2000;UID=few;PoolWait=1500"
+
 static bool has(const char *text, const char *words)
 {
     return strstr(text, words) != NULL;
@@ -26,7 +31,6 @@ static bool has(const char *text, const char *words)
 
 static void try_crash(void)
 {
-#define FLEET "DSN=orders" TIMES
     struct trouble_try t = { 0 };
 
     printf("# a crashed owner\n");
@@ -56,7 +60,6 @@ static void try_crash(void)
     expect_lands("crash: strict works again at once", FLEET STRICT OWNED_BY_N2,
                  "n2");
     trouble_cool();
-#undef FLEET
 }
 
 /* ---- links that are dead without anybody knowing ------------------------- */
@@ -79,17 +82,16 @@ static bool terminate(const char *pids)
 
 static void try_dead_links(void)
 {
-#define FLEET "DSN=orders" TIMES ";PoolMax=6"
     enum { LINKS = 4 };
     struct trouble_try t[LINKS] = { 0 };
     char pids[200] = "";
     unsigned served = 0, fresh = 0;
 
     printf("# idle links whose backends are gone\n");
-    tap_ok(trouble_warm(FLEET), "dead links: the fleet is known", "%s",
+    tap_ok(trouble_warm(CROWDED), "dead links: the fleet is known", "%s",
            odbc_error());
     for (int i = 0; i < LINKS; i++) {
-        trouble_try(&t[i], FLEET STRICT OWNED_BY_N2);
+        trouble_try(&t[i], CROWDED STRICT OWNED_BY_N2);
         snprintf(pids + strlen(pids), sizeof pids - strlen(pids), "%s%s",
                  i ? "," : "",
                  t[i].dbc ? odbc_value(t[i].dbc, "SELECT pg_backend_pid()")
@@ -104,7 +106,7 @@ static void try_dead_links(void)
     for (int i = 0; i < LINKS; i++) {
         const char *pid;
 
-        served += trouble_try(&t[i], FLEET STRICT OWNED_BY_N2);
+        served += trouble_try(&t[i], CROWDED STRICT OWNED_BY_N2);
         pid = t[i].dbc ? odbc_value(t[i].dbc, "SELECT pg_backend_pid()")
                        : t[i].records;
         fresh += atoi(pid) > 0 && !has(pids, pid);
@@ -119,7 +121,6 @@ static void try_dead_links(void)
         odbc_close(t[i].dbc);
     }
     trouble_cool();
-#undef FLEET
 }
 
 /* ---- a session whose link dies ------------------------------------------- */
@@ -147,7 +148,6 @@ static bool record_names(SQLHSTMT stmt, const char *state, const char *words)
 
 static void try_death(void)
 {
-#define FLEET "DSN=orders" TIMES
     struct trouble_try t = { 0 };
     char pid[40], next[sizeof t.records];
     SQLHSTMT stmt;
@@ -175,7 +175,7 @@ static void try_death(void)
     tap_ok(is_dead(t.dbc), "death: SQL_ATTR_CONNECTION_DEAD is true",
            "it is not");
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
-    rc = SQLEndTran(SQL_HANDLE_DBC, t.dbc, SQL_ROLLBACK);
+    SQLEndTran(SQL_HANDLE_DBC, t.dbc, SQL_ROLLBACK);
     rc = SQLDisconnect(t.dbc);
     tap_ok(rc == SQL_SUCCESS && trouble_now() - begin < 2000,
            "death: it can be disconnected", "rc %d, '%s'", rc,
@@ -194,14 +194,12 @@ static void try_death(void)
     }
     odbc_close(t.dbc);
     trouble_cool();
-#undef FLEET
 }
 
 /* A sequence does not go back with its transaction, so it counts how often the
    statement that killed its link was sent (promise 5). */
 static void try_replay(void)
 {
-#define FLEET "DSN=orders" TIMES
     SQLHDBC count = odbc_open(trouble_env, "DSN=n2;UID=postgres", false);
     struct trouble_try t = { 0 };
     bool failed;
@@ -225,7 +223,6 @@ static void try_replay(void)
     odbc_run(count, "DROP SEQUENCE sent");
     odbc_close(count);
     trouble_cool();
-#undef FLEET
 }
 
 struct statement {
@@ -251,12 +248,11 @@ static bool sleeps(void *watch)
 /* The same in the middle of a statement, by a crash. */
 static void try_death_inside(void)
 {
-#define FLEET "DSN=orders" TIMES
     SQLHDBC watch = odbc_open(trouble_env, "DSN=n2;UID=postgres", false);
     struct trouble_try t = { 0 };
     struct statement s;
     pthread_t thread;
-    double begin, late;
+    double begin, took, late;
 
     printf("# an instance that crashes under a statement\n");
     tap_ok(trouble_warm(FLEET) && trouble_try(&t, FLEET STRICT OWNED_BY_N2),
@@ -270,12 +266,12 @@ static void try_death_inside(void)
     trouble_watch_begin();
     begin = trouble_now();
     pthread_join(thread, NULL);
-    begin = trouble_now() - begin;
+    took = trouble_now() - begin;
     late = trouble_watch_end();
-    tap_ok(s.rc == SQL_ERROR && begin < 500 + late &&
+    tap_ok(s.rc == SQL_ERROR && took < 500 + late &&
                record_names(s.stmt, "08S01", "instance n2"),
            "crash inside: the statement ends at once with 08S01",
-           "rc %d after %.0f ms, '%s'", s.rc, begin,
+           "rc %d after %.0f ms, '%s'", s.rc, took,
            odbc_record(SQL_HANDLE_STMT, s.stmt, 1));
     tap_ok(is_dead(t.dbc), "crash inside: the session knows that it is dead",
            "it does not");
@@ -286,7 +282,6 @@ static void try_death_inside(void)
     tap_ok(trouble_await(trouble_quiet, trouble_anchor, 5000),
            "crash inside: no link is left behind", "%s", odbc_error());
     trouble_cool();
-#undef FLEET
 }
 
 /* ---- instances that refuse ----------------------------------------------- */
@@ -337,29 +332,26 @@ static void refused_once(const char *name, const char *string,
    one that is known. */
 static void try_refusals(void)
 {
-#define COLD ";PoolMax=7"
     printf("# logins and databases that are refused\n");
     refused_once("wrong password, cold",
                  "DSN=orders-tcp" TIMES COLD OWNED_BY_N2 ";PWD=wrong", "28000 ",
                  "password authentication failed for user \"app\"");
     refused_once("no such database, cold",
-                 "DSN=orders" TIMES COLD OWNED_BY_N2 ";Database=nowhere",
-                 "08001 28 ", "database \"nowhere\" does not exist");
+                 FLEET COLD OWNED_BY_N2 ";Database=nowhere", "08001 28 ",
+                 "database \"nowhere\" does not exist");
     tap_ok(trouble_warm("DSN=orders-tcp" TIMES), "refusals: the fleet is known",
            "%s", odbc_error());
     refused_once("wrong password",
                  "DSN=orders-tcp" TIMES OWNED_BY_N2 ";PWD=wrong", "28000 ",
                  "password authentication failed for user \"app\"");
     trouble_cool();
-    tap_ok(trouble_warm("DSN=orders" TIMES), "refusals: the other is known",
-           "%s", odbc_error());
-    refused_once("no such role", "DSN=orders" TIMES OWNED_BY_N2 ";UID=nobody1",
-                 "28000 ", "role \"nobody1\" does not exist");
-    refused_once("no such database",
-                 "DSN=orders" TIMES OWNED_BY_N2 ";Database=nowhere",
+    tap_ok(trouble_warm(FLEET), "refusals: the other is known", "%s",
+           odbc_error());
+    refused_once("no such role", FLEET OWNED_BY_N2 ";UID=nobody1", "28000 ",
+                 "role \"nobody1\" does not exist");
+    refused_once("no such database", FLEET OWNED_BY_N2 ";Database=nowhere",
                  "08001 28 ", "database \"nowhere\" does not exist");
     trouble_cool();
-#undef COLD
 }
 
 static bool on_each_instance(const char *sql)
@@ -380,24 +372,22 @@ static bool on_each_instance(const char *sql)
 
 static void try_full(void)
 {
-#define FLEET "DSN=orders;ConnectTimeout=2000;UID=few;PoolWait=1500"
     struct trouble_try first = { 0 }, t = { 0 };
 
     printf("# an instance that takes no more connections\n");
     tap_ok(on_each_instance("CREATE ROLE few LOGIN CONNECTION LIMIT 1"),
            "full: a role with one connection", "%s", odbc_error());
-    if (!trouble_try(&first, FLEET STRICT OWNED_BY_N2)) {
-        tap_ok(false, "full: the first session", "%s", first.records);
-    }
+    tap_ok(trouble_try(&first, FULL_FLEET STRICT OWNED_BY_N2),
+           "full: the first session", "%s", first.records);
     trouble_anchor = first.dbc;
     trouble_await(trouble_complete, trouble_anchor, 5000);
-    expect_elsewhere("full: hint goes elsewhere", FLEET HINT OWNED_BY_N2, "n2",
-                     1000);
+    expect_elsewhere("full: hint goes elsewhere", FULL_FLEET HINT OWNED_BY_N2,
+                     "n2", 1000);
     expect_fails("full: strict waits for PoolWait, then says why", &t,
-                 FLEET STRICT OWNED_BY_N2, "HYT00 29 ", "too many connections",
-                 1500 + EXPECT_SLACK);
+                 FULL_FLEET STRICT OWNED_BY_N2, "HYT00 29 ",
+                 "too many connections", 1500 + EXPECT_SLACK);
     tap_ok(t.ms >= 1490, "full: it did wait", "%.0f ms", t.ms);
-    trouble_try_begin(&t, FLEET STRICT OWNED_BY_N2);
+    trouble_try_begin(&t, FULL_FLEET STRICT OWNED_BY_N2);
     odbc_run(trouble_anchor, "SELECT pg_sleep(0.2)");
     odbc_close(trouble_anchor);
     trouble_anchor = SQL_NULL_HDBC;
@@ -406,13 +396,12 @@ static void try_full(void)
            "after %.0f ms: %s", t.ms, t.records);
     odbc_close(t.dbc);
     expect_lands("full: the instance does not count as down",
-                 FLEET STRICT OWNED_BY_N2, "n2");
+                 FULL_FLEET STRICT OWNED_BY_N2, "n2");
     /* its idle links go with the role's sessions */
     on_each_instance("SELECT pg_terminate_backend(pid, 5000) "
                      "FROM pg_stat_activity WHERE usename = 'few'");
     tap_ok(on_each_instance("DROP ROLE few"), "full: the role is gone", "%s",
            odbc_error());
-#undef FLEET
 }
 
 int main(void)
