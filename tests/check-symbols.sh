@@ -20,7 +20,7 @@ exports() {
 foreign_libraries() {
     readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
         grep -Ev '^(libodbcinst|libiniparser|libc|ld-linux.*)\.so\.' |
-        grep -Ev '^lib[atu]+san\.so\.'
+        grep -Ev '^lib(a|t|ub)san\.so\.'
 }
 
 check_library() {

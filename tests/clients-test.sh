@@ -33,8 +33,8 @@ usable() {
     case $1 in
         isql*|iusql) command -v "${1%3}" ;;
         pyodbc) /usr/bin/python3 -c 'import pyodbc' ;;
-        php) php -r 'exit((int)!function_exists("odbc_connect"));' ;;
-        pdo) php -r 'exit((int)!extension_loaded("pdo_odbc"));' ;;
+        php) php_has odbc ;;
+        pdo) php_has pdo_odbc ;;
         perl) perl -e 'use DBI; use DBD::ODBC' ;;
     esac >/dev/null 2>&1
 }
@@ -56,7 +56,7 @@ $lines lines, the last: $(tail -n 1 "$work/direct")"
 
 for name in isql isql3 iusql pyodbc php pdo perl; do
     if ! usable "$name"; then
-        skip "$name prints the same" "it is not installed"
+        skip "$name prints the same" "it is not installed, or cannot load what it needs"
         continue
     fi
     compare "$name" "DSN=n1" "DSN=orders;AffinityKey=5" n1 5

@@ -73,6 +73,12 @@ empty() {
     fi
 }
 
+# php_has MODULE: PHP is there and can load it. Under AddressSanitizer it loads
+# none, since it does so with RTLD_DEEPBIND.
+php_has() {
+    php -r 'exit((int)!extension_loaded($argv[1]));' -- "$1" >/dev/null 2>&1
+}
+
 # tap_done: prints the plan and ends the script.
 tap_done() {
     echo "1..$tap_count"

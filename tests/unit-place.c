@@ -437,12 +437,12 @@ static void a_refused_login_asks_nowhere_else(void **state)
     pretend_keys[2].pending = true;
     pretend_keys[2].owner = 1;
     pretend_set(1, PRETEND_HANGS);
-    place(&s[0], "hint k2"); /* n2 is asked, and does not answer */
+    place(&s[2], "hint k2"); /* n2 is asked, and does not answer */
     place(&s[1], "strict k0"); /* opens on n1 */
     settle();
     assert_int_equal(s[1].state, FAILED);
-    assert_int_equal(s[0].state, FAILED);
-    assert_int_equal(s[0].order.why.code, WHY_LOGIN);
+    assert_int_equal(s[2].state, FAILED);
+    assert_int_equal(s[2].order.why.code, WHY_LOGIN);
     end_fleet();
 
     begin_fleet(2, "PoolMax=5;");
