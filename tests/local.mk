@@ -18,6 +18,7 @@ EXTRA_DIST += \
 	tests/clients/client.sql \
 	tests/tap.sh \
 	tests/unit-route_map.h \
+	tests/unit-route_parse.h \
 	tests/unit-topology.h \
 	$(NULL)
 

@@ -14,43 +14,10 @@
 
 #include <cmocka.h>
 
-#include "route_type.h"
+#include "unit-route_parse.h"
 
 #define SECOND INT64_C(1000000)
 #define DAY    (86400 * SECOND)
-
-enum {
-    OK = ROUTE_PARSE_OK,
-    UNSURE = ROUTE_PARSE_UNSURE,
-    BAD = ROUTE_PARSE_BAD
-};
-
-struct case_of {
-    const char *text;
-    int result;
-    int64_t value;
-};
-
-static void expect(struct route_typing typing, const struct case_of *cases)
-{
-    for (; cases->text; cases++) {
-        size_t length = strlen(cases->text);
-        char *copy = malloc(length + 1);
-        unsigned char scratch[128];
-        struct route_datum datum = {.fixed = 0};
-        assert_non_null(copy);
-        memcpy(copy, cases->text, length);
-        int result =
-            route_type_parse(&typing, copy, (uint32_t)length, scratch, &datum);
-        free(copy);
-        if (result != cases->result ||
-            (result == OK && datum.fixed != cases->value)) {
-            fail_msg("%s '%s': result %d, value %lld",
-                     route_type_name(typing.type), cases->text, result,
-                     (long long)datum.fixed);
-        }
-    }
-}
 
 static void dates(void **state)
 {
