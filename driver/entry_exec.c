@@ -298,28 +298,6 @@ static SQLRETURN run_directly(struct stmt *stmt, struct command *command)
     return rc;
 }
 
-SQLRETURN entry_SQLExecDirect(enum text_width width, SQLHSTMT handle,
-                              void *text, SQLINTEGER length)
-{
-    struct stmt *stmt = handle;
-    const struct inner_calls *call = NULL;
-    struct command command;
-    enum command_found found;
-    SQLRETURN rc = surface_enter_STMT(&handle, &call);
-
-    if (rc != SQL_SUCCESS) {
-        return rc;
-    }
-    forget_command(stmt);
-    found = look(&stmt->head.diags, width, text, length, &command);
-    if (SURFACE_UNLIKELY(found != COMMAND_NOT_OURS)) {
-        return found == COMMAND_OURS ? run_directly(stmt, &command)
-                                     : leave(stmt, SQL_ERROR);
-    }
-    begin_unit(stmt);
-    return FORWARD_TEXT(SQLExecDirect);
-}
-
 /* Keeps the command with the statement, for SQLExecute. */
 static SQLRETURN prepare(struct stmt *stmt, struct command *command)
 {
@@ -337,8 +315,9 @@ static SQLRETURN prepare(struct stmt *stmt, struct command *command)
     return rc;
 }
 
-SQLRETURN entry_SQLPrepare(enum text_width width, SQLHSTMT handle, void *text,
-                           SQLINTEGER length)
+/* SQLExecDirect or SQLPrepare. */
+static inline SQLRETURN take_text(enum text_width width, SQLHSTMT handle,
+                                  enum way way, void *text, SQLINTEGER length)
 {
     struct stmt *stmt = handle;
     const struct inner_calls *call = NULL;
@@ -351,14 +330,30 @@ SQLRETURN entry_SQLPrepare(enum text_width width, SQLHSTMT handle, void *text,
     }
     forget_command(stmt);
     found = look(&stmt->head.diags, width, text, length, &command);
-    if (SURFACE_UNLIKELY(found != COMMAND_NOT_OURS)) {
-        return found == COMMAND_OURS ? prepare(stmt, &command)
-                                     : leave(stmt, SQL_ERROR);
+    if (SURFACE_UNLIKELY(found == COMMAND_REFUSED)) {
+        return leave(stmt, SQL_ERROR);
     }
-    /* Asked for its columns, a prepared statement begins a unit (rules
+    if (SURFACE_UNLIKELY(found == COMMAND_OURS)) {
+        return way == WAY_DIRECT ? run_directly(stmt, &command)
+                                 : prepare(stmt, &command);
+    }
+    /* Asked for its columns, a prepared statement begins one, too (rules
        §9.0). */
     begin_unit(stmt);
-    return FORWARD_TEXT(SQLPrepare);
+    return way == WAY_DIRECT ? FORWARD_TEXT(SQLExecDirect)
+                             : FORWARD_TEXT(SQLPrepare);
+}
+
+SQLRETURN entry_SQLExecDirect(enum text_width width, SQLHSTMT handle,
+                              void *text, SQLINTEGER length)
+{
+    return take_text(width, handle, WAY_DIRECT, text, length);
+}
+
+SQLRETURN entry_SQLPrepare(enum text_width width, SQLHSTMT handle, void *text,
+                           SQLINTEGER length)
+{
+    return take_text(width, handle, WAY_PREPARE, text, length);
 }
 
 SQLRETURN entry_SQLExecute(SQLHSTMT handle)
