@@ -9,6 +9,7 @@ EXTRA_DIST += \
 	$(integration_scripts) \
 	tests/README.md \
 	tests/cmocka-tap \
+	tests/tsan.supp \
 	tests/run \
 	tests/odbc_tap.py \
 	tests/clients/client-pdo.php \

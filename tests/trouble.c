@@ -24,25 +24,6 @@ SQLHDBC trouble_anchor;
 
 extern char **environ;
 
-/* ---- ThreadSanitizer, where it is ---------------------------------------- */
-
-/* A child of fork may have threads of its own. */
-__attribute__((visibility("default"))) const char *
-__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "die_after_fork=0";
-}
-
-/* It does not see that glibc frees the thread-local memory of a detached
-   thread only when that thread is gone. */
-__attribute__((visibility("default"))) const char *
-__tsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void)
-{
-    return "race:_dl_deallocate_tls\n";
-}
-
 /* ---- the sandbox --------------------------------------------------------- */
 
 static char folder[600];

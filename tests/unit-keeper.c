@@ -33,13 +33,6 @@
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
 
-/* Forked children make threads here, which TSan must be told to bear. */
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "die_after_fork=0";
-}
-
 /* ---- the clock -------------------------------------------------------------- */
 
 uint64_t __real_clock_ns(void);

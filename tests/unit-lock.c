@@ -25,10 +25,11 @@
 #include "lock.h"
 
 /* The children break the order on purpose. */
-const char *__tsan_default_options(void);
+__attribute__((visibility("default"))) const char *
+__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
-    return "detect_deadlocks=0:die_after_fork=0";
+    return "detect_deadlocks=0";
 }
 
 /* Guarded by halves_lock: always equal when it is free. */

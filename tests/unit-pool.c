@@ -31,12 +31,6 @@
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
 
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "die_after_fork=0";
-}
-
 /* ---- logins ------------------------------------------------------------------ */
 
 struct taken {
