@@ -76,6 +76,8 @@ unit_tests = \
 integration_programs = \
 	tests/attr-test \
 	tests/cancel-test \
+	tests/conform-diag-test \
+	tests/conform-record-test \
 	tests/connect-test \
 	tests/fault-test \
 	tests/fork-test \
@@ -159,6 +161,17 @@ tests_surface_test_SOURCES = \
 odbc_tap = tests/odbc_tap.c tests/odbc_tap.h
 # What tests of connecting share.
 odbc_try = $(odbc_tap) tests/odbc_try.c tests/odbc_try.h
+# Conformance: one program a subject, psqlODBC itself beside the wrapper.
+conform = \
+	tests/conform.c \
+	tests/conform.h \
+	tests/conform_deviations.c \
+	$(odbc_tap) \
+	$(NULL)
+tests_conform_diag_test_SOURCES = tests/conform-diag-test.c $(conform)
+tests_conform_diag_test_LDADD = $(integration_ldadd)
+tests_conform_record_test_SOURCES = tests/conform-record-test.c $(conform)
+tests_conform_record_test_LDADD = $(integration_ldadd)
 tests_switch_test_SOURCES = tests/switch-test.c $(odbc_try)
 tests_switch_test_LDADD = $(integration_ldadd)
 tests_manager_test_SOURCES = tests/manager-test.c $(odbc_try)
