@@ -47,9 +47,11 @@ SQLRETURN entry_leave(struct head *head, SQLRETURN rc)
 {
     struct twin twin;
 
-    if (rc == SQL_SUCCESS || rc == SQL_STILL_EXECUTING ||
-        rc == SQL_NEED_DATA) {
+    if (rc == SQL_SUCCESS) {
         return rc;
+    }
+    if (rc == SQL_STILL_EXECUTING || rc == SQL_NEED_DATA) {
+        return diag_result(&head->diags, rc); /* no records come with these */
     }
     twin = twin_of(head);
     if (!twin.inner) {

@@ -55,6 +55,46 @@ static void dbc_cleared(const struct book_on *on, const void *row)
     on->odbc->SQLFreeHandle(SQL_HANDLE_STMT, other);
 }
 
+static SQLRETURN header_rc(const struct book_on *on, SQLHSTMT stmt)
+{
+    SQLRETURN code = 77;
+
+    want_rc("SQL_DIAG_RETURNCODE",
+            TEXT_CALL(on, SQLGetDiagField)(SQL_HANDLE_STMT, stmt, 0,
+                                           SQL_DIAG_RETURNCODE, &code, 0,
+                                           NULL),
+            SQL_SUCCESS);
+    return code;
+}
+
+static void returncodes(const struct book_on *on, const void *row)
+{
+    const struct inner_calls *odbc = on->odbc;
+    SQLLEN at_execution = SQL_DATA_AT_EXEC;
+    SQLPOINTER token;
+
+    (void)row;
+    book_exec(on, on->stmt, "SELECT 1 WHERE false");
+    want_number("success", header_rc(on, on->stmt), SQL_SUCCESS);
+    want_rc("SQLFetch", odbc->SQLFetch(on->stmt), SQL_NO_DATA);
+    want_number("no data", header_rc(on, on->stmt), SQL_NO_DATA);
+    odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
+    odbc->SQLBindParameter(on->stmt, 1, SQL_PARAM_INPUT, SQL_C_CHAR,
+                           SQL_VARCHAR, 10, 0, (SQLPOINTER)1, 0,
+                           &at_execution);
+    want_rc("SQLExecDirect", book_exec(on, on->stmt, "SELECT ?::text"),
+            SQL_NEED_DATA);
+    want_number("need data", header_rc(on, on->stmt), SQL_NEED_DATA);
+    want_rc("SQLParamData", odbc->SQLParamData(on->stmt, &token),
+            SQL_NEED_DATA);
+    want_number("need data, again", header_rc(on, on->stmt), SQL_NEED_DATA);
+    odbc->SQLPutData(on->stmt, (SQLPOINTER)(char[]){ "x" }, 1);
+    want_rc("SQLParamData", odbc->SQLParamData(on->stmt, &token), SQL_SUCCESS);
+    want_number("success, at last", header_rc(on, on->stmt), SQL_SUCCESS);
+    odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
+    odbc->SQLFreeStmt(on->stmt, SQL_RESET_PARAMS);
+}
+
 static void row_count(const struct book_on *on, const void *row)
 {
     SQLLEN count[2] = { -77, 0x23232323 }, wanted = -78;
@@ -112,6 +152,9 @@ int main(void)
     book_try(BOOK_OURS, BOOK_ALL,
              "Diagnostics: SQLAllocHandle clears those of the connection",
              dbc_cleared, NULL);
+    book_try(BOOK_OURS, BOOK_ALL,
+             "SQLGetDiagField, SQL_DIAG_RETURNCODE: of each return code",
+             returncodes, NULL);
     book_try(BOOK_INNER, BOOK_ALL,
              "SQLGetDiagField, SQL_DIAG_ROW_COUNT: as SQLRowCount", row_count,
              NULL);
