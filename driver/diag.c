@@ -91,9 +91,7 @@ void diag_wipe(struct diags *diags)
     old = diags->first;
     diags->first = NULL;
     diags->result = SQL_SUCCESS;
-    diags->row_count = diags->cursor_row_count = 0;
-    diags->dynamic_function_code = 0;
-    diags->dynamic_function[0] = '\0';
+    diags->header = (struct diag_header){ 0 };
     atomic_store_explicit(&diags->dirty, false, memory_order_relaxed);
     mutex_unlock(&diags->lock);
     free_records(old);
@@ -212,6 +210,7 @@ struct source {
     const struct inner_calls *call;
     SQLSMALLINT type;
     SQLHANDLE handle;
+    const char *instance;
     union message *message;
 };
 
@@ -321,6 +320,10 @@ static void read_fields(const struct source *from, SQLSMALLINT number,
     record->connection =
         read_text_field(from, number, SQL_DIAG_CONNECTION_NAME);
     record->server = read_text_field(from, number, SQL_DIAG_SERVER_NAME);
+    if (record->server && strcmp(record->server, from->instance) == 0) {
+        free(record->server);
+        record->server = NULL;
+    }
 }
 
 /* Record `number`, or NULL if there is none (or no memory for it). */
@@ -392,22 +395,24 @@ static struct diag_record *read_records(const struct source *from)
     return first;
 }
 
-struct header {
-    SQLLEN row_count, cursor_row_count;
-    SQLINTEGER dynamic_function_code;
-    char *dynamic_function;
-};
-
-static void read_header(const struct source *from, struct header *header)
+static void read_header(const struct source *from, struct diag_header *header)
 {
-    read_field(from, 0, SQL_DIAG_ROW_COUNT, &header->row_count,
-               SQL_IS_INTEGER);
-    read_field(from, 0, SQL_DIAG_CURSOR_ROW_COUNT, &header->cursor_row_count,
-               SQL_IS_INTEGER);
-    read_field(from, 0, SQL_DIAG_DYNAMIC_FUNCTION_CODE,
-               &header->dynamic_function_code, SQL_IS_INTEGER);
-    header->dynamic_function =
-        read_text_field(from, 0, SQL_DIAG_DYNAMIC_FUNCTION);
+    char *function = read_text_field(from, 0, SQL_DIAG_DYNAMIC_FUNCTION);
+
+    header->no_row_count = !read_field(from, 0, SQL_DIAG_ROW_COUNT,
+                                       &header->row_count, SQL_IS_INTEGER);
+    header->no_cursor_row_count =
+        !read_field(from, 0, SQL_DIAG_CURSOR_ROW_COUNT,
+                    &header->cursor_row_count, SQL_IS_INTEGER);
+    header->no_dynamic_function_code =
+        !read_field(from, 0, SQL_DIAG_DYNAMIC_FUNCTION_CODE,
+                    &header->dynamic_function_code, SQL_IS_INTEGER);
+    header->no_dynamic_function = !function;
+    if (function) {
+        strncpy(header->dynamic_function, function,
+                sizeof header->dynamic_function - 1);
+        free(function);
+    }
 }
 
 static void append_locked(struct diags *diags, struct diag_record *records)
@@ -422,11 +427,14 @@ static void append_locked(struct diags *diags, struct diag_record *records)
 }
 
 SQLRETURN diag_copy(struct diags *diags, const struct inner_calls *call,
-                    SQLSMALLINT type, SQLHANDLE inner, SQLRETURN result)
+                    SQLSMALLINT type, SQLHANDLE inner, const char *instance,
+                    SQLRETURN result)
 {
-    struct source from = { .call = call, .type = type, .handle = inner };
+    struct source from = {
+        .call = call, .type = type, .handle = inner, .instance = instance
+    };
     struct diag_record *records = NULL;
-    struct header header = { 0 };
+    struct diag_header header = { 0 };
 
     lock_assert_none();
     if (result != SQL_INVALID_HANDLE && has_record(&from)) {
@@ -441,16 +449,9 @@ SQLRETURN diag_copy(struct diags *diags, const struct inner_calls *call,
     free(from.message);
     mutex_lock(&diags->lock);
     append_locked(diags, records);
-    diags->row_count = header.row_count;
-    diags->cursor_row_count = header.cursor_row_count;
-    diags->dynamic_function_code = header.dynamic_function_code;
-    if (header.dynamic_function) {
-        strncpy(diags->dynamic_function, header.dynamic_function,
-                sizeof diags->dynamic_function - 1);
-    }
+    diags->header = header;
     note_result_locked(diags, result);
     mutex_unlock(&diags->lock);
-    free(header.dynamic_function);
     return result;
 }
 

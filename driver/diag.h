@@ -42,6 +42,17 @@ struct diag_record {
     char *class_origin, *subclass_origin, *connection, *server; /* NULL: ours */
 };
 
+/* What a statement's header says besides the number of records and the result
+   of the latest call. */
+struct diag_header {
+    SQLLEN row_count, cursor_row_count;
+    SQLINTEGER dynamic_function_code;
+    char dynamic_function[64];
+    /* The inner driver said SQL_ERROR when asked for them. */
+    bool no_row_count, no_cursor_row_count, no_dynamic_function_code,
+        no_dynamic_function;
+};
+
 struct diags {
     /* Is there anything that the next call has to clear?  The only thing the
        fast path looks at (relaxed load). */
@@ -49,10 +60,7 @@ struct diags {
     struct mutex lock; /* guards what follows */
     struct diag_record *first;
     SQLRETURN result; /* SQL_DIAG_RETURNCODE */
-    /* header fields of the latest call that set them */
-    SQLLEN row_count, cursor_row_count;
-    SQLINTEGER dynamic_function_code;
-    char dynamic_function[64];
+    struct diag_header header;
     const char *dsn; /* shown in our records; NULL or "": none is known yet */
 };
 
@@ -90,11 +98,14 @@ SQLRETURN diag_add(struct diags *diags, enum why_code code,
 /* Copies the records of an inner handle behind those already here, with the
    header fields if it is a statement, and notes result.  Records are read
    narrow and wide by the inner driver's own functions, so that each reader
-   finds what the inner driver would have told it.  Does not return anything
-   but `result`, so that it can stand in a return statement.
+   finds what the inner driver would have told it.  But where it names its data
+   source, which is `instance`, as the one that the record is of
+   (SQL_DIAG_SERVER_NAME), that becomes the application's.  Does not return
+   anything but `result`, so that it can stand in a return statement.
    Locks: none may be held; calls the inner driver on the calling thread. */
 SQLRETURN diag_copy(struct diags *diags, const struct inner_calls *call,
-                    SQLSMALLINT type, SQLHANDLE inner, SQLRETURN result);
+                    SQLSMALLINT type, SQLHANDLE inner, const char *instance,
+                    SQLRETURN result);
 
 /* Moves all records of `from` behind those of `to` (a helper thread's list to
    the handle that waited); `from` is empty afterwards. */

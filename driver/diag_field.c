@@ -116,19 +116,39 @@ static SQLINTEGER count_locked(const struct diags *diags)
     return count;
 }
 
-/* Dynamic functions and counts exist for statements alone. */
+/* Does the handle not have this field?  Dynamic functions and counts exist for
+   statements alone, and of those only what the inner driver knows. */
+static bool lacks(const struct diag_header *header, bool statement,
+                  SQLSMALLINT field)
+{
+    switch (field) {
+    case SQL_DIAG_NUMBER:
+    case SQL_DIAG_RETURNCODE:
+        return false;
+    case SQL_DIAG_ROW_COUNT:
+        return !statement || header->no_row_count;
+    case SQL_DIAG_CURSOR_ROW_COUNT:
+        return !statement || header->no_cursor_row_count;
+    case SQL_DIAG_DYNAMIC_FUNCTION:
+        return !statement || header->no_dynamic_function;
+    default:
+        return !statement || header->no_dynamic_function_code;
+    }
+}
+
 static SQLRETURN header_field_locked(struct diags *diags, bool statement,
                                      SQLSMALLINT field, SQLPOINTER value,
                                      SQLSMALLINT size, SQLSMALLINT *length,
                                      enum text_width width)
 {
+    const struct diag_header *header = &diags->header;
+
     mutex_assert_held(&diags->lock);
-    if (field != SQL_DIAG_NUMBER && field != SQL_DIAG_RETURNCODE &&
-        !statement) {
+    if (lacks(header, statement, field)) {
         return SQL_ERROR;
     }
     if (field == SQL_DIAG_DYNAMIC_FUNCTION) {
-        return write_text(diags->dynamic_function, value, size, length, width,
+        return write_text(header->dynamic_function, value, size, length, width,
                           TEXT_BYTES);
     }
     if (!value) {
@@ -142,13 +162,13 @@ static SQLRETURN header_field_locked(struct diags *diags, bool statement,
         *(SQLRETURN *)value = diags->result;
         break;
     case SQL_DIAG_ROW_COUNT:
-        *(SQLLEN *)value = diags->row_count;
+        *(SQLLEN *)value = header->row_count;
         break;
     case SQL_DIAG_CURSOR_ROW_COUNT:
-        *(SQLLEN *)value = diags->cursor_row_count;
+        *(SQLLEN *)value = header->cursor_row_count;
         break;
     default:
-        *(SQLINTEGER *)value = diags->dynamic_function_code;
+        *(SQLINTEGER *)value = header->dynamic_function_code;
         break;
     }
     return SQL_SUCCESS;

@@ -155,7 +155,8 @@ static SQLRETURN end_session(struct dbc *dbc, struct diags *diags,
         atomic_store(&dbc->unit, false);
     }
     if (rc != SQL_SUCCESS) {
-        diag_copy(diags, call, SQL_HANDLE_DBC, inner, rc);
+        diag_copy(diags, call, SQL_HANDLE_DBC, inner,
+                  session_instance(dbc->session), rc);
     }
     if (rc == SQL_ERROR && session_link_dead(dbc->session)) {
         say_dead(dbc, diags, completion);

@@ -57,7 +57,8 @@ SQLRETURN entry_leave(struct head *head, SQLRETURN rc)
     if (!twin.inner) {
         return diag_result(&head->diags, rc);
     }
-    diag_copy(&head->diags, twin.call, twin.type, twin.inner, rc);
+    diag_copy(&head->diags, twin.call, twin.type, twin.inner,
+              session_instance(twin.dbc->session), rc);
     if (rc == SQL_ERROR && session_link_dead(twin.dbc->session)) {
         diag_add(&head->diags, WHY_DEAD,
                  "the link to instance %s died; whether what was asked for "

@@ -395,7 +395,7 @@ SQLHDESC handle_inner_desc(struct desc *desc)
                                     &inner, SQL_IS_POINTER, NULL);
     if (!SQL_SUCCEEDED(rc)) {
         diag_copy(&desc->head.diags, stmt->call, SQL_HANDLE_STMT, stmt->inner,
-                  rc);
+                  session_instance(stmt->dbc->session), rc);
         return SQL_NULL_HDESC;
     }
     desc->inner = inner;

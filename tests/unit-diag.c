@@ -98,6 +98,26 @@ static SQLRETURN SQL_API inner_rec_wide(SQLSMALLINT type, SQLHANDLE handle,
     return SQL_SUCCESS;
 }
 
+/* Knows the count of rows, as psqlODBC does, and of records the server. */
+static SQLRETURN SQL_API inner_field(SQLSMALLINT type, SQLHANDLE handle,
+                                     SQLSMALLINT number, SQLSMALLINT field,
+                                     SQLPOINTER value, SQLSMALLINT size,
+                                     SQLSMALLINT *length)
+{
+    (void)type;
+    (void)handle;
+    (void)length;
+    if (field == SQL_DIAG_SERVER_NAME) {
+        snprintf(value, (size_t)size, "%s", number == 1 ? "n1" : "another");
+        return SQL_SUCCESS;
+    }
+    if (field != SQL_DIAG_ROW_COUNT) {
+        return SQL_ERROR;
+    }
+    *(SQLLEN *)value = 7;
+    return SQL_SUCCESS;
+}
+
 static const struct inner_calls both = {
     .SQLGetDiagRec = inner_rec, .SQLGetDiagRecW = inner_rec_wide
 };
@@ -152,7 +172,7 @@ static void test_results(void **state)
     assert_string_equal(read_narrow(&diags, 1).text, "[odbc-affinity] told");
     diag_wipe(&diags);
     inner_count = 1;
-    diag_copy(&diags, &both, SQL_HANDLE_DBC, &diags, SQL_ERROR);
+    diag_copy(&diags, &both, SQL_HANDLE_DBC, &diags, "n1", SQL_ERROR);
     assert_int_equal(diag_why(&diags, &inner), SQL_ERROR);
     assert_int_equal(read_narrow(&diags, 2).rc, SQL_NO_DATA);
     assert_int_equal(diag_result(&diags, SQL_NO_DATA), SQL_NO_DATA);
@@ -170,7 +190,7 @@ static void test_order(void **state)
     (void)state;
     diag_init(&diags, "d");
     inner_count = 2;
-    diag_copy(&diags, &both, SQL_HANDLE_DBC, &diags, SQL_ERROR);
+    diag_copy(&diags, &both, SQL_HANDLE_DBC, &diags, "n1", SQL_ERROR);
     diag_add(&diags, WHY_DEAD, "first");
     diag_add(&diags, WHY_GENERAL, "second");
     assert_string_equal(read_narrow(&diags, 1).text,
@@ -197,13 +217,13 @@ static void test_widths(void **state)
     (void)state;
     inner_count = 1;
     diag_init(&diags, "d");
-    diag_copy(&diags, &both, SQL_HANDLE_STMT, &diags, SQL_ERROR);
+    diag_copy(&diags, &both, SQL_HANDLE_STMT, &diags, "n1", SQL_ERROR);
     assert_string_equal(read_narrow(&diags, 1).text, "narrow \xE9 1");
     assert_string_equal(read_wide(&diags, 1).text,
                         "w\xC3\xA9\xF0\x9F\x98\x80");
     assert_int_equal(read_wide(&diags, 1).length, 4);
     diag_wipe(&diags);
-    diag_copy(&diags, &narrow_only, SQL_HANDLE_STMT, &diags, SQL_ERROR);
+    diag_copy(&diags, &narrow_only, SQL_HANDLE_STMT, &diags, "n1", SQL_ERROR);
     assert_string_equal(read_narrow(&diags, 1).text, "narrow \xE9 1");
     assert_string_equal(read_wide(&diags, 1).state, "42S02");
     diag_free(&diags);
@@ -218,7 +238,7 @@ static void test_endless(void **state)
     (void)state;
     inner_count = 32767;
     diag_init(&diags, NULL);
-    diag_copy(&diags, &narrow_only, SQL_HANDLE_DBC, &diags, SQL_ERROR);
+    diag_copy(&diags, &narrow_only, SQL_HANDLE_DBC, &diags, "n1", SQL_ERROR);
     diag_field(&diags, SQL_HANDLE_DBC, 0, SQL_DIAG_NUMBER, &count, 0, NULL,
                TEXT_NARROW);
     assert_int_equal(count, 1000);
@@ -310,6 +330,63 @@ static void test_fields_of_ours(void **state)
     diag_free(&diags);
 }
 
+/* A header field that the inner driver has not is one that we have not. */
+static void test_header(void **state)
+{
+    static const struct inner_calls inner = {
+        .SQLGetDiagRec = inner_rec, .SQLGetDiagField = inner_field
+    };
+    static const SQLSMALLINT refused[] = {
+        SQL_DIAG_CURSOR_ROW_COUNT, SQL_DIAG_DYNAMIC_FUNCTION,
+        SQL_DIAG_DYNAMIC_FUNCTION_CODE
+    };
+    struct diags diags;
+    SQLLEN value = 0;
+
+    (void)state;
+    inner_count = 1;
+    diag_init(&diags, NULL);
+    diag_copy(&diags, &inner, SQL_HANDLE_STMT, (SQLHANDLE)&inner, "n1",
+              SQL_ERROR);
+    assert_int_equal(diag_field(&diags, SQL_HANDLE_STMT, 0, SQL_DIAG_ROW_COUNT,
+                                &value, 0, NULL, TEXT_NARROW), SQL_SUCCESS);
+    assert_int_equal(value, 7);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        char text[20] = "as it was";
+        SQLSMALLINT length = -7;
+
+        assert_int_equal(diag_field(&diags, SQL_HANDLE_STMT, 0, refused[i],
+                                    text, sizeof text, &length, TEXT_NARROW),
+                         SQL_ERROR);
+        assert_string_equal(text, "as it was");
+        assert_int_equal(length, -7);
+    }
+    diag_free(&diags);
+}
+
+/* The data source of a record is the application's, not the instance's. */
+static void test_server(void **state)
+{
+    static const struct inner_calls inner = {
+        .SQLGetDiagRec = inner_rec, .SQLGetDiagField = inner_field
+    };
+    struct diags diags;
+    char text[20] = "";
+
+    (void)state;
+    inner_count = 2;
+    diag_init(&diags, "orders");
+    diag_copy(&diags, &inner, SQL_HANDLE_STMT, (SQLHANDLE)&inner, "n1",
+              SQL_ERROR);
+    diag_field(&diags, SQL_HANDLE_STMT, 1, SQL_DIAG_SERVER_NAME, text,
+               sizeof text, NULL, TEXT_NARROW);
+    assert_string_equal(text, "orders");
+    diag_field(&diags, SQL_HANDLE_STMT, 2, SQL_DIAG_SERVER_NAME, text,
+               sizeof text, NULL, TEXT_NARROW);
+    assert_string_equal(text, "another");
+    diag_free(&diags);
+}
+
 /* Every code has a state of five characters and a sentence. */
 static void test_table(void **state)
 {
@@ -338,6 +415,8 @@ int main(void)
         cmocka_unit_test(test_endless),
         cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_fields_of_ours),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_server),
         cmocka_unit_test(test_table),
     };
 
