@@ -17,6 +17,7 @@ EXTRA_DIST += \
 	tests/clients/client.pl \
 	tests/clients/client.py \
 	tests/clients/client.sql \
+	tests/diff/masks.sed \
 	tests/tap.sh \
 	tests/unit-route_map.h \
 	tests/unit-route_parse.h \
@@ -96,6 +97,7 @@ integration_scripts = \
 	tests/clients-test.sh \
 	tests/command-test.py \
 	tests/command-test.sh \
+	tests/diff-test.sh \
 	tests/route-truth-test.py \
 	tests/routing-test.py \
 	tests/sandbox-test.sh \
@@ -250,3 +252,20 @@ tests_unit_pool_SOURCES = \
 	tests/pretend.c \
 	tests/pretend.h \
 	$(NULL)
+
+# The differential harness, which diff-test.sh runs.
+check_PROGRAMS += tests/diff/differ
+tests_diff_differ_SOURCES = \
+	tests/diff/catalog.c \
+	tests/diff/dialect.c \
+	tests/diff/dialect.h \
+	tests/diff/diff.h \
+	tests/diff/getdata.c \
+	tests/diff/handle.c \
+	tests/diff/differ.c \
+	tests/diff/say.c \
+	tests/diff/show.c \
+	tests/diff/subjects.c \
+	tests/diff/subjects.def \
+	$(NULL)
+tests_diff_differ_LDADD = $(integration_ldadd)

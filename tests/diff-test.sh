@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-FileCopyrightText: odbc-affinity contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Promise 1: nothing tells an application whether it uses the inner driver or
+# us. diff/differ is run with the DSN of an instance and with ours and a key of
+# that instance, and what it wrote must be the same but for diff/masks.sed:
+#
+#   cold    each session has a link of its own
+#   warm    each session but the first has the link that another subject left
+#
+# usage: diff-test.sh [DIALECT STRAIGHT OURS]   by hand, e.g.
+#        diff-test.sh psqlodbc DSN=n1 'DSN=orders-strict;AffinityKey=5'
+set -u
+
+. "$AFF_SRCDIR/tests/tap.sh"
+
+here=$AFF_SRCDIR/tests/diff
+differ=$AFF_BUILDDIR/tests/diff/differ
+if [ -n "${AFF_KEEP-}" ]; then # the logs, to be looked at
+    work=$AFF_KEEP
+    mkdir -p "$work" || exit 1
+    rm -rf "${work:?}"/*
+else
+    work=$(mktemp -d) || exit 1
+    trap 'rm -rf "$work"' EXIT
+fi
+
+# leg NAME DIALECT STRAIGHT WIDTH VERSION ORDER EVERY STRING
+# Runs all subjects on STRING; the logs are in $work/NAME.
+leg() {
+    "$differ" "$2" "$3" "$4" "$5" "$6" "$7" "$work/$1" "$8" \
+        >"$work/$1.said" 2>&1 || echo "ended with $?" >>"$work/$1.said"
+    mask "$1" "$8"
+}
+
+# mask LEG STRING: in the logs of that leg, run with that string.
+mask() {
+    local dsn=${2#*DSN=}
+    sed "s/@DSN@/${dsn%%;*}/" "$here/masks.sed" >"$work/$1.masks"
+    sed -i -f "$work/$1.masks" "$work/$1"/*
+}
+
+# compare WHAT LEG DIRECT: one result for each subject.
+compare() {
+    local log name
+    for log in "$work/$3"/*; do
+        name=${log##*/}
+        if cmp -s "$log" "$work/$2/$name"; then
+            pass "$1: $name ($(wc -l <"$log") lines)"
+        else
+            fail "$1: $name" "$(diff "$log" "$work/$2/$name" | head -n 12)"
+        fi
+    done
+}
+
+# pair NAME DIALECT STRAIGHT OURS WIDTH VERSION EVERY
+pair() {
+    local name=$1 dialect=$2 straight=$3 ours=$4
+    shift 4
+    leg "$name-direct" "$dialect" "$straight" "$1" "$2" straight "$3" \
+        "$straight"
+    leg "$name-cold" "$dialect" "$straight" "$1" "$2" straight "$3" \
+        "$ours;PoolMax=1;PoolMaxReuse=1"
+    leg "$name-warm" "$dialect" "$straight" "$1" "$2" turned "$3" \
+        "$ours;PoolMax=1"
+}
+
+# judge NAME: what pair() left.
+judge() {
+    local said=$work/$1
+
+    has "$1: all subjects ran directly" "$(tail -n 1 "$said-direct.said")" \
+        '^[1-9][0-9]* sessions'
+    is "$1: as many with new links" "$(tail -n 1 "$said-cold.said")" \
+        "$(tail -n 1 "$said-direct.said")"
+    is "$1: and with links left by another" \
+        "$(cat "$said-warm.said")" \
+        "$(sed -n '$s/, .*/, 0 of them with a new link/p' "$said-direct.said")"
+    compare "$1, cold" "$1-cold" "$1-direct"
+    compare "$1, warm" "$1-warm" "$1-direct"
+}
+
+if [ $# -eq 3 ]; then
+    "$differ" "$1" "$2" || exit 1
+    pair given "$1" "$2" "$3" wide 3 1
+    judge given
+    tap_done
+fi
+
+for dsn in n1 n2 n3-ansi; do
+    runs "the tables are made in $dsn" "$differ" psqlodbc "DSN=$dsn"
+done
+pair wide psqlodbc DSN=n1 'DSN=orders-strict;AffinityKey=5' wide 3 1 &
+{
+    pair narrow psqlodbc DSN=n2 'DSN=orders-strict;AffinityKey=1005' narrow 3 1
+    pair ansi psqlodbc DSN=n3-ansi \
+        'DSN=orders-ansi;AffinityMode=strict;AffinityKey=2005' narrow 3 1
+} &
+wait
+for name in wide narrow ansi; do
+    judge "$name"
+done
+tap_done

@@ -1,0 +1,96 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The dialects, by the name of the inner driver. */
+#include "dialect.h"
+
+#include <string.h>
+
+static const char *const psqlodbc_options[] = {
+    "",
+    ";UseDeclareFetch=0;UseServerSidePrepare=1;Protocol=7.4-0",
+    ";UseDeclareFetch=0;UseServerSidePrepare=1;Protocol=7.4-1",
+    ";UseDeclareFetch=0;UseServerSidePrepare=0;Protocol=7.4-0",
+    ";UseDeclareFetch=0;UseServerSidePrepare=0;Protocol=7.4-1",
+    ";UseDeclareFetch=0;UseServerSidePrepare=0;Protocol=7.4-2",
+    ";UseDeclareFetch=1;UseServerSidePrepare=1;Protocol=7.4-0;Fetch=3",
+    ";UseDeclareFetch=1;UseServerSidePrepare=1;Protocol=7.4-1;Fetch=3",
+    ";UseDeclareFetch=1;UseServerSidePrepare=1;Protocol=7.4-2;UpdatableCursors=1",
+    ";UseDeclareFetch=1;UseServerSidePrepare=0;Protocol=7.4-0;Fetch=3",
+    ";UseDeclareFetch=1;UseServerSidePrepare=0;Protocol=7.4-1;UpdatableCursors=1",
+    ";UseDeclareFetch=1;UseServerSidePrepare=0;Protocol=7.4-2;BoolsAsChar=0",
+    NULL
+};
+
+static const char *const psqlodbc_setup[] = {
+    "SET client_min_messages = warning",
+    "DROP SCHEMA IF EXISTS diff CASCADE",
+    "CREATE SCHEMA diff",
+    "ALTER ROLE app SET search_path = diff, public",
+    "CREATE TABLE diff.parent (id int PRIMARY KEY, name varchar(20) NOT NULL "
+    "DEFAULT 'nobody', note text, CONSTRAINT parent_name UNIQUE (name))",
+    "COMMENT ON TABLE diff.parent IS 'those who have children'",
+    "CREATE TABLE diff.child (parent int NOT NULL REFERENCES diff.parent "
+    "ON DELETE CASCADE, number smallint, born date, weight numeric(6,3), "
+    "PRIMARY KEY (parent, number))",
+    "CREATE INDEX child_born ON diff.child (born DESC, weight)",
+    "CREATE VIEW diff.elder AS SELECT id, name FROM diff.parent WHERE id < 3",
+    "CREATE TABLE diff.\"Wörter %_ \"\"q\"\"\" (\"spalte ä\" int, \"B\" text)",
+    "INSERT INTO diff.parent VALUES (1, 'one', 'first'), (2, 'two', NULL), "
+    "(3, 'three', ''), (4, 'fünf €', '\U0001f600')",
+    "INSERT INTO diff.child VALUES (1, 1, '2001-02-03', 3.25), "
+    "(1, 2, NULL, NULL), (2, 1, '1999-12-31', 0.001)",
+    "CREATE TABLE diff.work (id int PRIMARY KEY, t varchar(40), n numeric, "
+    "b bytea, l text)",
+    "CREATE FUNCTION diff.add_two(a int, b int) RETURNS int LANGUAGE sql AS "
+    "'SELECT a + b'",
+    "CREATE FUNCTION diff.out_two(a int, OUT twice int, OUT said text) "
+    "LANGUAGE sql AS 'SELECT a * 2, ''said '' || a'",
+    "CREATE PROCEDURE diff.put_work(k int, v text) LANGUAGE sql AS "
+    "'INSERT INTO diff.work (id, t) VALUES (k, v)'",
+    "CREATE FUNCTION diff.talk() RETURNS int LANGUAGE plpgsql AS "
+    "'BEGIN RAISE NOTICE ''told you''; RAISE WARNING ''and warned''; "
+    "RETURN 1; END'",
+    "GRANT SELECT, UPDATE (name) ON diff.parent TO PUBLIC",
+    NULL
+};
+
+static const struct dialect dialects[] = {
+    {
+        .name = "psqlodbc",
+        .options = psqlodbc_options,
+        .other_login = ";CommLog=0",
+        .setup = psqlodbc_setup,
+        .links = "SELECT pid || ' ' || backend_start FROM pg_stat_activity "
+                 "WHERE application_name = current_setting('application_name')",
+        .schema = "diff",
+        .types = "SELECT 12::smallint AS s, -70000 AS i, 1234567890123 AS b, "
+                 "1.5::real AS r, 2.25::float8 AS d, 12345.678::numeric(10,3) "
+                 "AS n, true AS yes, 'char'::char(6) AS c, 'varchar'::"
+                 "varchar(20) AS v, 'text äöü €'::text AS t, '\\x00ff10'::bytea "
+                 "AS x, date '2024-02-29' AS day, time '01:02:03.456' AS tm, "
+                 "timestamp '2024-02-29 01:02:03.456789' AS ts, timestamptz "
+                 "'2024-02-29 01:02:03+00' AS tz, interval '1 day 02:03' AS iv,"
+                 " 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid AS u, "
+                 "'{\"a\": 1}'::json AS j, '{1,2}'::int[] AS a, NULL::int AS "
+                 "nothing, ''::text AS empty, 12.5::money AS m",
+        .wait = "SELECT pg_sleep(10)",
+        .error_row = "SELECT 10 / (5 - i) FROM generate_series(1, 9) i",
+        .series = "SELECT i, 'row ' || i FROM generate_series(1, 1000) i",
+        .two_results = "SELECT 1 AS a; SELECT 'x' AS b, 2 AS c; "
+                       "UPDATE work SET t = t; SELECT 3 WHERE false",
+        .procedure = "add_two",
+        .notice = "SELECT talk()",
+        .cast_int = "?::int",
+    },
+};
+
+const struct dialect *dialect_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {
+        if (strcmp(dialects[i].name, name) == 0) {
+            return &dialects[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,39 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What differs between databases: everything else that the subjects say is
+ * understood by all of them.  A text of NULL: this database has no such thing,
+ * and the step is left out.
+ */
+#ifndef DIFF_DIALECT_H
+#define DIFF_DIALECT_H
+
+#include <stddef.h>
+
+struct dialect {
+    const char *name;
+    /* ";KEYWORD=value…" of the inner driver, NULL at the end: each subject is
+       run with each.  The first is the default. */
+    const char *const *options;
+    const char *other_login; /* ";KEYWORD=value", without effect */
+    /* Statements that make what the subjects use; NULL at the end. */
+    const char *const *setup;
+    /* A row for each link that this process has open, with a column that tells
+       one from another. PostgreSQL knows them by PGAPPNAME. */
+    const char *links;
+    const char *schema; /* of the tables, for the catalog */
+
+    const char *types;       /* a SELECT of one row with a column per type */
+    const char *wait;        /* a SELECT that lasts for ten seconds */
+    const char *error_row;   /* rows first, and then an error */
+    const char *series;      /* a SELECT of a number 1 … 1000 and a text */
+    const char *two_results; /* two SELECTs in one text */
+    const char *procedure;   /* an escape that calls one, with ? = and (?, ?) */
+    const char *notice;      /* succeeds with a message */
+    const char *cast_int;    /* format: a ? that is an integer */
+};
+
+const struct dialect *dialect_find(const char *name);
+
+#endif
