@@ -15,6 +15,7 @@
 
 #include "affinity_odbc.h"
 #include "config.h"
+#include "entry_pooling.h"
 #include "session.h"
 #include "session_attr.h"
 
@@ -54,11 +55,15 @@ static SQLRETURN set_inner(struct dbc *dbc, SQLINTEGER attribute,
                            enum text_width width)
 {
     const struct inner_calls *call;
-    SQLHDBC inner = session_inner(dbc->session, &call);
-    __typeof__(SQLSetConnectAttr) *set = width == TEXT_WIDE ?
-        call->SQLSetConnectAttrW : call->SQLSetConnectAttr;
-    SQLRETURN rc;
+    __typeof__(SQLSetConnectAttr) *set;
+    SQLHDBC inner;
+    SQLRETURN rc = entry_inner(dbc, &inner, &call);
 
+    if (rc != SQL_SUCCESS) {
+        return rc;
+    }
+    set = width == TEXT_WIDE ? call->SQLSetConnectAttrW
+                             : call->SQLSetConnectAttr;
     if (!set) {
         return entry_missing(&dbc->head, width == TEXT_WIDE ?
                              "SQLSetConnectAttrW" : "SQLSetConnectAttr");
@@ -89,6 +94,9 @@ SQLRETURN entry_SQLSetConnectAttr(enum text_width width, SQLHDBC handle,
     if (!dbc->connected) {
         return session_keep_attr(dbc->session, attribute, value, length,
                                  &dbc->head.diags);
+    }
+    if (attribute == SQL_ATTR_RESET_CONNECTION) {
+        return entry_reset(dbc, value);
     }
     return session_attr_is_ours(attribute) ? set_ours(dbc, attribute) :
         set_inner(dbc, attribute, value, length, width);
@@ -136,10 +144,16 @@ static SQLRETURN get_ours(struct dbc *dbc, SQLINTEGER attribute,
                           SQLPOINTER value, SQLINTEGER size,
                           SQLINTEGER *length, enum text_width width)
 {
+    SQLRETURN rc = SQL_SUCCESS;
+
     if (attribute == SQL_ATTR_AFFINITY_TOKEN) {
         return set_ours(dbc, attribute);
     }
-    return get_text(dbc, ours(dbc, attribute), value, size, length, width);
+    if (is_read_only(attribute)) { /* they tell of the link */
+        rc = session_need_link(dbc->session, &dbc->head.diags);
+    }
+    return rc != SQL_SUCCESS ? rc :
+        get_text(dbc, ours(dbc, attribute), value, size, length, width);
 }
 
 static SQLRETURN get_inner(struct dbc *dbc, SQLINTEGER attribute,
@@ -147,11 +161,20 @@ static SQLRETURN get_inner(struct dbc *dbc, SQLINTEGER attribute,
                            SQLINTEGER *length, enum text_width width)
 {
     const struct inner_calls *call;
-    SQLHDBC inner = session_inner(dbc->session, &call);
-    __typeof__(SQLGetConnectAttr) *get = width == TEXT_WIDE ?
-        call->SQLGetConnectAttrW : call->SQLGetConnectAttr;
+    __typeof__(SQLGetConnectAttr) *get;
+    SQLHDBC inner;
     SQLRETURN rc;
 
+    if (attribute == SQL_ATTR_CONNECTION_DEAD &&
+        !session_inner(dbc->session, &call)) { /* it will have another link */
+        return entry_say_dead(false, value, length);
+    }
+    rc = entry_inner(dbc, &inner, &call);
+    if (rc != SQL_SUCCESS) {
+        return rc;
+    }
+    get = width == TEXT_WIDE ? call->SQLGetConnectAttrW
+                             : call->SQLGetConnectAttr;
     if (!get) {
         return entry_missing(&dbc->head, width == TEXT_WIDE ?
                              "SQLGetConnectAttrW" : "SQLGetConnectAttr");
@@ -159,25 +182,6 @@ static SQLRETURN get_inner(struct dbc *dbc, SQLINTEGER attribute,
     lock_assert_none();
     rc = get(inner, attribute, value, size, length);
     return rc == SQL_SUCCESS ? rc : entry_leave(&dbc->head, rc);
-}
-
-static SQLRETURN say_dead(SQLPOINTER value)
-{
-    if (value) {
-        *(SQLUINTEGER *)value = SQL_CD_TRUE;
-    }
-    return SQL_SUCCESS;
-}
-
-/* The manager's own pooling asks a connection that it is about to hand to
-   somebody else with exactly these arguments; "dead" makes it disconnect and
-   connect afresh (design §5.5, facts §7). */
-static bool is_managers_probe(const struct dbc *dbc, SQLINTEGER size,
-                              const SQLINTEGER *length)
-{
-    return size == SQL_IS_INTEGER && !length &&
-           session_config(dbc->session)->fleet.manager ==
-               CONFIG_MANAGER_REFUSE;
 }
 
 SQLRETURN entry_SQLGetConnectAttr(enum text_width width, SQLHDBC handle,
@@ -190,7 +194,8 @@ SQLRETURN entry_SQLGetConnectAttr(enum text_width width, SQLHDBC handle,
         return SQL_INVALID_HANDLE;
     }
     if (handle_inherited(&dbc->head)) { /* no child can go on with it */
-        return attribute == SQL_ATTR_CONNECTION_DEAD ? say_dead(value) :
+        return attribute == SQL_ATTR_CONNECTION_DEAD ?
+            entry_say_dead(true, value, length) :
             entry_inherited(&dbc->head);
     }
     if (!dbc->connected) {
@@ -202,9 +207,8 @@ SQLRETURN entry_SQLGetConnectAttr(enum text_width width, SQLHDBC handle,
     if (session_attr_is_ours(attribute)) {
         return get_ours(dbc, attribute, value, size, length, width);
     }
-    if (attribute == SQL_ATTR_CONNECTION_DEAD &&
-        is_managers_probe(dbc, size, length)) {
-        return say_dead(value);
+    if (entry_is_probe(width, attribute, value, size, length)) {
+        return entry_answer_probe(dbc, value);
     }
     return get_inner(dbc, attribute, value, size, length, width);
 }

@@ -144,6 +144,9 @@ static SQLRETURN end_session(struct dbc *dbc, struct diags *diags,
     SQLHDBC inner = session_inner(dbc->session, &call);
     SQLRETURN rc;
 
+    if (!inner) { /* handed over, and nothing begun since */
+        return SQL_SUCCESS;
+    }
     if (!call->SQLEndTran) {
         return diag_add(diags, WHY_FUNCTION,
                         "the inner driver has no function SQLEndTran");

@@ -92,6 +92,21 @@ SQLRETURN entry_unconnected(struct head *head)
     return diag_add(&head->diags, WHY_UNCONNECTED, "%s", "");
 }
 
+SQLRETURN entry_inner(struct dbc *dbc, SQLHDBC *inner,
+                      const struct inner_calls **call)
+{
+    SQLRETURN rc;
+
+    if (handle_inherited(&dbc->head)) {
+        return entry_inherited(&dbc->head);
+    }
+    rc = session_need_link(dbc->session, &dbc->head.diags);
+    if (rc == SQL_SUCCESS) {
+        *inner = session_inner(dbc->session, call);
+    }
+    return rc;
+}
+
 SQLRETURN surface_enter_DBC(SQLHANDLE *handle, const struct inner_calls **call)
 {
     struct dbc *dbc = entry_dbc(*handle);
@@ -99,11 +114,7 @@ SQLRETURN surface_enter_DBC(SQLHANDLE *handle, const struct inner_calls **call)
     if (!dbc) {
         return SQL_INVALID_HANDLE;
     }
-    if (handle_inherited(&dbc->head)) {
-        return entry_inherited(&dbc->head);
-    }
-    *handle = session_inner(dbc->session, call);
-    return *handle ? SQL_SUCCESS : entry_unconnected(&dbc->head);
+    return entry_inner(dbc, handle, call);
 }
 
 struct env *entry_env(SQLHANDLE handle)

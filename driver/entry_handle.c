@@ -46,12 +46,9 @@ static SQLRETURN alloc_inner(struct dbc *dbc, SQLSMALLINT type,
     SQLHDBC hdbc;
     SQLRETURN rc;
 
-    if (handle_inherited(&dbc->head)) {
-        return entry_inherited(&dbc->head);
-    }
-    hdbc = session_inner(dbc->session, call);
-    if (!hdbc) {
-        return entry_unconnected(&dbc->head);
+    rc = entry_inner(dbc, &hdbc, call);
+    if (rc != SQL_SUCCESS) {
+        return rc;
     }
     session_touch(dbc->session);
     lock_assert_none();

@@ -56,14 +56,21 @@ enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
 enum { ODBC2_FUNCTIONS = 100 }; /* what SQL_API_ALL_FUNCTIONS fills */
 
-static SQLRETURN tell_functions(const struct dbc *dbc, SQLUSMALLINT function,
+static SQLRETURN tell_functions(struct dbc *dbc, SQLUSMALLINT function,
                                 SQLUSMALLINT *supported)
 {
-    const struct inner *inner =
-        dbc->connected ? session_driver(dbc->session) : NULL;
+    const struct inner *inner = NULL;
     const struct inner_calls *call;
-    SQLHDBC hdbc = inner ? session_inner(dbc->session, &call) : NULL;
+    SQLHDBC hdbc = SQL_NULL_HDBC;
+    SQLRETURN rc = SQL_SUCCESS;
 
+    if (dbc->connected) {
+        rc = entry_inner(dbc, &hdbc, &call);
+        inner = session_driver(dbc->session);
+    }
+    if (rc != SQL_SUCCESS) {
+        return rc;
+    }
     if (function == SQL_API_ODBC3_ALL_FUNCTIONS) {
         memset(supported, 0,
                SQL_API_ODBC3_ALL_FUNCTIONS_SIZE * sizeof *supported);

@@ -9,9 +9,9 @@
  * For that to be safe the memory of a handle is kept for later handles of its
  * kind and never given back to the allocator.
  *
- * A session of scope "connection" keeps its link from connect to disconnect,
- * so a statement or descriptor of ours points at its inner twin directly and a
- * forwarded call is one load and one indirect call (design, promise 9).
+ * A session of scope "connection" keeps its link as long as it has statements
+ * or descriptors, so these point at their inner twins directly and a forwarded
+ * call is one load and one indirect call (design, promise 9).
  *
  * Locks: env->lock guards the list of sessions under an environment,
  * dbc->lock the lists of statements and descriptors under a session.  Neither

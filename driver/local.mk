@@ -22,6 +22,7 @@ EXTRA_DIST += \
 	driver/driver.map \
 	driver/driver.symbols \
 	driver/entry_connect.h \
+	driver/entry_pooling.h \
 	driver/fleet.h \
 	driver/fleet_group.h \
 	driver/handle.h \
@@ -56,6 +57,7 @@ EXTRA_DIST += \
 	driver/secret.h \
 	driver/session.h \
 	driver/session_attr.h \
+	driver/session_inside.h \
 	driver/surface.def \
 	driver/surface.h \
 	driver/text.h \
@@ -93,10 +95,12 @@ driver_libcore_la_SOURCES = \
 	driver/entry_forward.c \
 	driver/entry_handle.c \
 	driver/entry_info.c \
+	driver/entry_pooling.c \
 	driver/entry_stmt.c \
 	driver/handle.c \
 	driver/session.c \
 	driver/session_attr.c \
+	driver/session_link.c \
 	driver/command.c \
 	driver/command_answer.c \
 	driver/command_explain.c \

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A session's way to its link and back: attributes and keywords become an
- * order, place.c answers it, and what went wrong becomes records.
+ * A session's life: what is kept before it connects, connecting,
+ * disconnecting, and what others may ask of it meanwhile.  How it comes by its
+ * link is in session_link.c.
  */
 #include "autoconf.h"
 
@@ -16,21 +17,8 @@
 #include "command.h"
 #include "config.h"
 #include "diag.h"
-#include "fleet.h"
-#include "place.h"
-#include "pool.h"
 #include "session_attr.h"
-
-struct session {
-    struct session_attr *kept;
-    struct config *config; /* NULL while not connected */
-    struct fleet *fleet;
-    struct login *login;
-    struct link *link;
-    struct route_key *key;
-    struct text verdict;
-    uint32_t forked; /* fork_count() when connected */
-};
+#include "session_inside.h"
 
 struct session *session_new(void)
 {
@@ -45,7 +33,9 @@ static void forget_connection(struct session *s)
     }
     route_key_free(s->key);
     text_free(&s->verdict);
+    free(s->string_key);
     s->config = NULL;
+    s->string_key = NULL;
     s->key = NULL;
     s->fleet = NULL;
     s->login = NULL;
@@ -60,6 +50,8 @@ static void let_go(struct session *s)
     if (s->fleet) {
         fleet_release(s->fleet);
     }
+    cond_destroy(&s->placed);
+    mutex_destroy(&s->lock);
     forget_connection(s);
 }
 
@@ -115,95 +107,6 @@ SQLRETURN session_kept_attr(struct session *s, SQLINTEGER attribute,
 
 /* ---- connecting ---------------------------------------------------- */
 
-static bool read_key(struct session *s, struct why *why)
-{
-    const char *key = s->config->session.key;
-
-    switch (route_key_parse(key, strlen(key), &s->key, why)) {
-    case ROUTE_KEY_OK:
-    case ROUTE_KEY_NONE:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool writes(const struct session *s)
-{
-    const struct session_attr *mode =
-        session_attr_find(s->kept, SQL_ATTR_ACCESS_MODE);
-
-    if (mode && (uintptr_t)mode->value == SQL_MODE_READ_ONLY) {
-        return false;
-    }
-    return s->config->session.access == CONFIG_READ_WRITE;
-}
-
-/* SQL_ATTR_LOGIN_TIMEOUT bounds the whole of connecting (design §5.2); 0 means
-   no limit of its own. */
-static uint64_t login_deadline(const struct session *s)
-{
-    const struct session_attr *timeout =
-        session_attr_find(s->kept, SQL_ATTR_LOGIN_TIMEOUT);
-    uint64_t seconds = timeout ? (uintptr_t)timeout->value & 0xffffffff : 0;
-
-    return seconds ? clock_ns() + seconds * 1000 * NS_PER_MS : UINT64_MAX;
-}
-
-/* One record per instance says why not (rules §11.7), of the first few: an
-   application that reads them all should not have to read a thousand. */
-static void report_refusals(struct session *s, const struct place_order *order,
-                            struct diags *diags)
-{
-    enum { MOST = 32 };
-
-    if (order->why.code == WHY_KEY || order->why.code == WHY_MEMORY) {
-        return;
-    }
-    for (uint32_t i = 0; i < s->fleet->count && i < MOST; i++) {
-        struct text text;
-        text_init(&text);
-        place_say_refusal(order, i, &text);
-        diag_add(diags, order->why.code, "%s", text_string(&text));
-        text_free(&text);
-    }
-}
-
-static enum route_mode mode(const struct session *s)
-{
-    static const enum route_mode modes[] = {
-        [CONFIG_HINT] = ROUTE_HINT,
-        [CONFIG_PREFER] = ROUTE_PREFER,
-        [CONFIG_STRICT] = ROUTE_STRICT,
-    };
-
-    return modes[s->config->session.mode];
-}
-
-static SQLRETURN place(struct session *s, struct diags *diags)
-{
-    struct place_order order = {
-        .login = s->login,
-        .key = s->key,
-        .mode = mode(s),
-        .write = writes(s),
-        .pool_wait_ms = s->config->session.pool_wait,
-        .deadline = login_deadline(s),
-    };
-    SQLRETURN rc = SQL_SUCCESS;
-
-    if (place_unit(&order)) {
-        s->link = order.link;
-    } else {
-        rc = diag_why(diags, &order.why);
-        report_refusals(s, &order, diags);
-    }
-    text_clear(&s->verdict);
-    place_say(&order, &s->verdict);
-    place_done(&order);
-    return rc;
-}
-
 SQLRETURN session_connect(struct session *s, struct config *config,
                           SQLINTEGER odbc_version, bool wide,
                           struct diags *diags)
@@ -214,7 +117,12 @@ SQLRETURN session_connect(struct session *s, struct config *config,
     s->config = config;
     s->forked = fork_count();
     text_init(&s->verdict);
-    if (session_attr_configure(s->kept, config, &why) && read_key(s, &why)) {
+    mutex_init(&s->lock, LOCK_DBC);
+    cond_init(&s->placed);
+    s->placing = false;
+    if (session_remember_string(s, &why) &&
+        session_attr_configure(s->kept, config, &why) &&
+        session_read_key(s, &why)) {
         s->fleet = fleet_get(config, &why);
     }
     if (s->fleet) {
@@ -224,7 +132,7 @@ SQLRETURN session_connect(struct session *s, struct config *config,
         }
     }
     if (s->login) {
-        rc = place(s, diags);
+        rc = session_place(s, diags);
     } else {
         diag_why(diags, &why);
     }
@@ -236,21 +144,8 @@ SQLRETURN session_connect(struct session *s, struct config *config,
     return rc;
 }
 
-/* Behind those that a cancel has kept from being freed. */
-static void hang_children(struct link *link, struct link_child *children)
-{
-    struct link_child **end = &link->children;
-
-    while (*end) {
-        end = &(*end)->next;
-    }
-    *end = children;
-}
-
 void session_disconnect(struct session *s, struct link_child *children)
 {
-    struct link *link = s->link;
-
     if (!s->config) {
         return;
     }
@@ -259,11 +154,7 @@ void session_disconnect(struct session *s, struct link_child *children)
         forget_connection(s);
         return;
     }
-    if (link) {
-        hang_children(link, children);
-        s->link = NULL;
-        pool_give(link, link_dead(link));
-    }
+    session_give_back(s, children);
     let_go(s);
 }
 
@@ -349,8 +240,8 @@ bool session_view(const struct session *s, struct command_view *view)
         .login = s->login,
         .config = s->config,
         .key = s->key,
-        .mode = mode(s),
-        .write = writes(s),
+        .mode = session_mode(s),
+        .write = session_writes(s),
         .instance = session_instance(s),
         .verdict = session_verdict(s),
     };

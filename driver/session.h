@@ -6,9 +6,11 @@
  * the link it holds, and the attributes the application set.
  *
  * In scope "connection" the session takes its link when it connects and gives
- * it back when it disconnects, so between the two the link never changes.
- * A session is used by one thread at a time for connecting and disconnecting
- * (the manager sees to that); its fields need no lock of their own.
+ * it back when it disconnects, so between the two the link never changes, but
+ * for a session that the manager's pooling hands to the next user: it gives
+ * its link back then, and takes another when it needs one.
+ * A session is used by one thread at a time for connecting, handing over and
+ * disconnecting (the manager sees to that).
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -60,6 +62,19 @@ SQLRETURN session_connect(struct session *s, struct config *config,
                           SQLINTEGER odbc_version, bool wide,
                           struct diags *diags);
 
+/* For every use of the link: a session that was handed over is placed here,
+   with the time limits of the keywords.  Any thread of the session's may
+   call it; while one is being placed the others wait.  Anything but
+   SQL_SUCCESS: there is no link, diags say why, the next call tries again.
+   Locks: none may be held. */
+SQLRETURN session_need_link(struct session *s, struct diags *diags);
+
+/* Gives a connected session to the next user: its link goes back as at
+   session_disconnect(), and what its attributes said is forgotten, so that it
+   is what its connection string says.  False: it cannot serve another, its
+   login is out of date (or there is no memory).  Never waits. */
+bool session_hand_over(struct session *s, struct link_child *children);
+
 /* Gives the link back together with the inner statements and descriptors that
    still hang on it (freed by a helper thread; each child's done() is called
    when its inner handle is gone).  Never waits (rules §4.4).
@@ -74,7 +89,8 @@ void session_forget_login(struct session *s);
 /* The configuration the session connected with; NULL before. */
 const struct config *session_config(const struct session *s);
 
-/* The held link's inner connection and functions; SQL_NULL_HDBC: none. */
+/* The held link's inner connection and functions; SQL_NULL_HDBC: none, as
+   before session_need_link(). */
 SQLHDBC session_inner(const struct session *s, const struct inner_calls **call);
 
 /* The inner driver of the held link; NULL: none. */

@@ -29,6 +29,18 @@ bool session_attr_is_ours(SQLINTEGER attribute)
            attribute <= SQL_ATTR_AFFINITY_TOKEN;
 }
 
+bool session_attr_has_ours(const struct session_attr *list)
+{
+    const struct session_attr *attr;
+
+    DL_FOREACH(list, attr) {
+        if (session_attr_is_ours(attr->attribute)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_text(SQLINTEGER attribute, SQLINTEGER length)
 {
     switch (attribute) {
@@ -205,12 +217,13 @@ bool session_attr_configure(const struct session_attr *list,
     return true;
 }
 
-/* What is not the link's: ours, what opening uses itself, and what the
-   manager says to a driver before a wide connect. */
+/* What is not the link's: ours, what opening uses itself, what the manager
+   says to a driver before a wide connect, and a reset of what is new. */
 static bool is_replayed(SQLINTEGER attribute)
 {
     return !session_attr_is_ours(attribute) &&
            attribute != SQL_ATTR_LOGIN_TIMEOUT &&
+           attribute != SQL_ATTR_RESET_CONNECTION &&
            attribute != SQL_ATTR_ANSI_APP && attribute != SQL_ATTR_ODBC_CURSORS;
 }
 

@@ -29,6 +29,8 @@ struct session_attr {
 /* Is it one of affinity_odbc.h? */
 bool session_attr_is_ours(SQLINTEGER attribute);
 
+bool session_attr_has_ours(const struct session_attr *list);
+
 /* Keeps one, in place of an earlier one of the same number.  How much of it
    is copied, and how, follows facts §5.1.  False: out of memory. */
 bool session_attr_keep(struct session_attr **list, SQLINTEGER attribute,

@@ -62,6 +62,12 @@ SQLRETURN entry_inherited(struct head *head);
 /* The session is not connected: 08003. */
 SQLRETURN entry_unconnected(struct head *head);
 
+/* The inner connection of a session and the inner driver's functions; places
+   the session if it has no link (session_need_link()).  Anything but
+   SQL_SUCCESS is what the call returns.  Locks: none may be held. */
+SQLRETURN entry_inner(struct dbc *dbc, SQLHDBC *inner,
+                      const struct inner_calls **call);
+
 /* For the bodies written by hand: the live handle with its locks claimed and
    its records cleared, or NULL (SQL_INVALID_HANDLE). */
 struct env *entry_env(SQLHANDLE handle);

@@ -337,7 +337,7 @@ static void keywords(void)
         {"MaxLag=5", "HYC00", "MaxLag=5"},
         {"ReadFrom=any", "HYC00", "ReadFrom=any"},
         {"PoolCreate=background", "HYC00", "PoolCreate=background"},
-        {"ManagerPooling=allow", "HYC00", "ManagerPooling=allow"},
+        {"ManagerPooling=maybe", "HY024", "refuse"},
         {"LoadBalance=adaptive", "HYC00", "LoadBalance=adaptive"},
         {"AffinityScope=transaction", "HYC00", "AffinityScope=transaction"},
         {"PoolMin=1", "HYC00", "PoolMin=1"},

@@ -247,18 +247,6 @@ static int child(SQLHENV env, SQLHDBC dbc, SQLHSTMT stmt)
     return 0;
 }
 
-/* ThreadSanitizer ends a child of several threads that starts another. */
-#if defined(__SANITIZE_THREAD__)
-#define NO_FORKS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define NO_FORKS 1
-#endif
-#endif
-#ifndef NO_FORKS
-#define NO_FORKS 0
-#endif
-
 static void test_fork(void **state)
 {
     SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
@@ -268,7 +256,7 @@ static void test_fork(void **state)
     pid_t pid;
 
     (void)state;
-    if (NO_FORKS) {
+    if (USE_NO_FORKS) {
         print_message("# ThreadSanitizer knows no threads after a fork\n");
         end_session(&odbc, env, dbc);
         skip();

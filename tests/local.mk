@@ -36,6 +36,7 @@ check_scripts = \
 
 # One cmocka program for each file of driver/ under test, one group in each.
 unit_tests = \
+	tests/entry-pooling-test \
 	tests/entry-test \
 	tests/surface-manager-test \
 	tests/surface-test \
@@ -215,6 +216,11 @@ tests_unit_session_attr_SOURCES = tests/unit-session_attr.c $(unit_folder)
 tests_unit_inner_CPPFLAGS = $(driver_libcore_la_CPPFLAGS)
 tests_unit_inner_SOURCES = \
 	tests/unit-inner.c \
+	tests/fake/fake_use.c \
+	tests/fake/fake_use.h \
+	$(NULL)
+tests_entry_pooling_test_SOURCES = \
+	tests/entry-pooling-test.c \
 	tests/fake/fake_use.c \
 	tests/fake/fake_use.h \
 	$(NULL)

@@ -698,7 +698,8 @@ static void hand_SQLGetConnectAttr(enum text_width width)
     assert_int_equal(CALL(width, SQLGetConnectAttr, dbc,
                           SQL_ATTR_CONNECTION_DEAD, &number, SQL_IS_INTEGER,
                           NULL), SQL_SUCCESS);
-    assert_int_equal(number, SQL_CD_TRUE);
+    assert_int_equal(number,
+                     width == TEXT_NARROW ? SQL_CD_TRUE : SQL_CD_FALSE);
     assert_int_equal(CALL(width, SQLGetConnectAttr, dbc,
                           SQL_ATTR_CONNECTION_DEAD, &number, 0, NULL), 0);
     assert_int_equal(number, SQL_CD_FALSE);

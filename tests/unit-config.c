@@ -219,7 +219,7 @@ static void what_does_not_work_yet_is_refused(void **state)
         "CleanFunctions=f", "Capacity=2", "PoolCreate=background",
         "PoolInitial=1", "PoolMin=1", "SessionLimit=1", "PoolReset=auto",
         "PoolReset=none", "MonitorUID=m", "CheckInterval=1000",
-        "ManagerPooling=allow", "Failover=session", "Log=stderr",
+        "Failover=session", "Log=stderr",
         "LogLevel=debug", "Metrics=/tmp/m", "LoadBalance=adaptive",
         "LoadBalance=saturation", "LoadBalance=operational",
         "LoadBalance=failover", "LoadBalance=adaptive-failover",

@@ -40,4 +40,16 @@ const struct fake_api *use_fake(const char *library);
 #define USE_FAKE "tests/.libs/libfake.so"
 #define USE_FAKE_NARROW "tests/.libs/libfakenarrow.so"
 
+/* ThreadSanitizer ends a child of several threads that starts another. */
+#if defined(__SANITIZE_THREAD__)
+#define USE_NO_FORKS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define USE_NO_FORKS 1
+#endif
+#endif
+#ifndef USE_NO_FORKS
+#define USE_NO_FORKS 0
+#endif
+
 #endif

@@ -1,0 +1,61 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A session's fields, for session.c and session_link.c and nobody else.
+ */
+#ifndef SESSION_INSIDE_H
+#define SESSION_INSIDE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "fleet.h"
+#include "lock.h"
+#include "pool.h"
+#include "route_key.h"
+#include "session.h"
+#include "text.h"
+
+struct session {
+    struct session_attr *kept;
+    struct config *config; /* NULL while not connected */
+    struct fleet *fleet;
+    struct login *login;
+    struct link *_Atomic link; /* NULL: it is placed when it needs one */
+    struct route_key *key;
+    struct text verdict;
+    uint32_t forked; /* fork_count() when connected */
+
+    /* What the connection string and DSN said, where an attribute has changed
+       it since; string_key NULL: none has. */
+    char *string_key;
+    enum config_mode string_mode;
+
+    /* Several threads of a session without a link may need one at once: one
+       of them has it placed, the others wait for what comes of it. */
+    struct mutex lock; /* guards placing; not held while placing */
+    struct cond placed;
+    bool placing;
+};
+
+/* What the session asks for. */
+enum route_mode session_mode(const struct session *s);
+bool session_writes(const struct session *s);
+
+/* Keeps what the string said before an attribute changes it.  False: why. */
+bool session_remember_string(struct session *s, struct why *why);
+
+/* config's AffinityKey into s->key, in place of what was there.  False: why. */
+bool session_read_key(struct session *s, struct why *why);
+
+/* Gets a link for a session with fleet, login and key.  Anything but
+   SQL_SUCCESS: there is none, diags say why.  Locks: none may be held. */
+SQLRETURN session_place(struct session *s, struct diags *diags);
+
+/* Gives the link back, if there is one, with the inner handles that still hang
+   on it.  Never waits. */
+void session_give_back(struct session *s, struct link_child *children);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * How a session comes by its link and gives it back: attributes and keywords
+ * become an order, place.c answers it, and what went wrong becomes records.
+ *
+ * A session takes its link when it connects.  One that the manager's own
+ * pooling hands to the next user has given it back and takes another when that
+ * user first needs one (rules §14).
+ */
+#include "autoconf.h"
+
+#include "session.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diag.h"
+#include "place.h"
+#include "session_attr.h"
+#include "session_inside.h"
+
+/* ---- what it asks for ------------------------------------------------ */
+
+bool session_read_key(struct session *s, struct why *why)
+{
+    const char *key = s->config->session.key;
+
+    route_key_free(s->key);
+    s->key = NULL;
+    switch (route_key_parse(key, strlen(key), &s->key, why)) {
+    case ROUTE_KEY_OK:
+    case ROUTE_KEY_NONE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool session_writes(const struct session *s)
+{
+    const struct session_attr *mode =
+        session_attr_find(s->kept, SQL_ATTR_ACCESS_MODE);
+
+    if (mode && (uintptr_t)mode->value == SQL_MODE_READ_ONLY) {
+        return false;
+    }
+    return s->config->session.access == CONFIG_READ_WRITE;
+}
+
+enum route_mode session_mode(const struct session *s)
+{
+    static const enum route_mode modes[] = {
+        [CONFIG_HINT] = ROUTE_HINT,
+        [CONFIG_PREFER] = ROUTE_PREFER,
+        [CONFIG_STRICT] = ROUTE_STRICT,
+    };
+
+    return modes[s->config->session.mode];
+}
+
+bool session_remember_string(struct session *s, struct why *why)
+{
+    const struct config_session *string = &s->config->session;
+
+    if (s->string_key || !session_attr_has_ours(s->kept)) {
+        return true;
+    }
+    s->string_mode = string->mode;
+    s->string_key = strdup(string->key);
+    if (!s->string_key) {
+        why_memory(why);
+    }
+    return s->string_key != NULL;
+}
+
+/* Forgets what attributes said. */
+static bool back_to_string(struct session *s)
+{
+    bool ok;
+
+    session_attr_free(&s->kept);
+    if (!s->string_key) {
+        return true;
+    }
+    ok = config_set(s->config, "AffinityKey", s->string_key, NULL) &&
+         session_read_key(s, NULL);
+    s->config->session.mode = s->string_mode;
+    free(s->string_key);
+    s->string_key = NULL;
+    return ok;
+}
+
+/* SQL_ATTR_LOGIN_TIMEOUT bounds the whole of connecting (design §5.2); 0 means
+   no limit of its own. */
+static uint64_t login_deadline(const struct session *s)
+{
+    const struct session_attr *timeout =
+        session_attr_find(s->kept, SQL_ATTR_LOGIN_TIMEOUT);
+    uint64_t seconds = timeout ? (uintptr_t)timeout->value & 0xffffffff : 0;
+
+    return seconds ? clock_ns() + seconds * 1000 * NS_PER_MS : UINT64_MAX;
+}
+
+/* ---- being placed ---------------------------------------------------- */
+
+/* One record per instance says why not (rules §11.7), of the first few: an
+   application that reads them all should not have to read a thousand. */
+static void report_refusals(struct session *s, const struct place_order *order,
+                            struct diags *diags)
+{
+    enum { MOST = 32 };
+
+    if (order->why.code == WHY_KEY || order->why.code == WHY_MEMORY) {
+        return;
+    }
+    for (uint32_t i = 0; i < s->fleet->count && i < MOST; i++) {
+        struct text text;
+        text_init(&text);
+        place_say_refusal(order, i, &text);
+        diag_add(diags, order->why.code, "%s", text_string(&text));
+        text_free(&text);
+    }
+}
+
+SQLRETURN session_place(struct session *s, struct diags *diags)
+{
+    struct place_order order = {
+        .login = s->login,
+        .key = s->key,
+        .mode = session_mode(s),
+        .write = session_writes(s),
+        .pool_wait_ms = s->config->session.pool_wait,
+        .deadline = login_deadline(s),
+    };
+    SQLRETURN rc = SQL_SUCCESS;
+    bool placed = place_unit(&order);
+
+    text_clear(&s->verdict);
+    place_say(&order, &s->verdict);
+    if (placed) {
+        s->link = order.link;
+    } else {
+        rc = diag_why(diags, &order.why);
+        report_refusals(s, &order, diags);
+    }
+    place_done(&order);
+    return rc;
+}
+
+/* Its turn to have the session placed: the others have found none. */
+static bool begin_placing(struct session *s)
+{
+    bool mine;
+
+    mutex_lock(&s->lock);
+    while (s->placing) {
+        cond_wait(&s->placed, &s->lock, UINT64_MAX);
+    }
+    mine = !s->link;
+    s->placing = mine;
+    mutex_unlock(&s->lock);
+    return mine;
+}
+
+static void end_placing(struct session *s)
+{
+    mutex_lock(&s->lock);
+    s->placing = false;
+    cond_broadcast(&s->placed);
+    mutex_unlock(&s->lock);
+}
+
+SQLRETURN session_need_link(struct session *s, struct diags *diags)
+{
+    SQLRETURN rc = SQL_SUCCESS;
+
+    if (s->link) {
+        return SQL_SUCCESS;
+    }
+    if (!s->config) {
+        return diag_add(diags, WHY_UNCONNECTED, "%s", "");
+    }
+    if (begin_placing(s)) {
+        rc = session_place(s, diags);
+        end_placing(s);
+    }
+    return rc;
+}
+
+/* ---- letting it go --------------------------------------------------- */
+
+/* Behind those that a cancel has kept from being freed. */
+static void hang_children(struct link *link, struct link_child *children)
+{
+    struct link_child **end = &link->children;
+
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = children;
+}
+
+void session_give_back(struct session *s, struct link_child *children)
+{
+    struct link *link = s->link;
+
+    if (link) {
+        hang_children(link, children);
+        s->link = NULL;
+        pool_give(link, link_dead(link));
+    }
+}
+
+bool session_hand_over(struct session *s, struct link_child *children)
+{
+    session_give_back(s, children);
+    text_clear(&s->verdict);
+    return back_to_string(s) && !s->login->retired;
+}
