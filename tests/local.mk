@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	$(check_scripts) \
 	$(integration_scripts) \
 	tests/README.md \
+	tests/asan.supp \
 	tests/cmocka-tap \
 	tests/tsan.supp \
 	tests/run \
