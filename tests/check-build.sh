@@ -12,11 +12,11 @@ cd "${AFF_SRCDIR:-$(dirname "$0")/..}" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 grep -hoE '(driver|setup|tests)/[A-Za-z0-9_./-]+' driver/local.mk \
-    setup/local.mk tests/local.mk | sed 's/[.]$//' |
+    setup/local.mk tests/local.mk tests/bench/local.mk | sed 's/[.]$//' |
     LC_ALL=C sort -u >"$work/listed"
 
 # A program is listed without its .c; what is made, and these lists, need none.
-for file in driver/* setup/* tests/* tests/diff/* tests/fake/*; do
+for file in driver/* setup/* tests/* tests/bench/* tests/diff/* tests/fake/*; do
     case $file in
         */local.mk | setup/odbcinst.ini.template | *.o | *.lo | *.la | *.log | \
             *.trs | *~) continue ;;

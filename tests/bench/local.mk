@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: odbc-affinity contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The programs of tests/bench/run; no other target builds them.
+
+EXTRA_DIST += \
+	tests/bench/README.md \
+	tests/bench/packages \
+	tests/bench/report.py \
+	tests/bench/rows.py \
+	tests/bench/run \
+	$(NULL)
+
+bench_programs = \
+	tests/bench/calls \
+	tests/bench/checkout \
+	tests/bench/connect \
+	tests/bench/memory \
+	tests/bench/rows \
+	tests/bench/verdict \
+	$(NULL)
+EXTRA_PROGRAMS = $(bench_programs)
+EXTRA_LTLIBRARIES = tests/bench/libnothing.la
+
+bench-programs: $(bench_programs) $(EXTRA_LTLIBRARIES)
+.PHONY: bench-programs
+
+bench = tests/bench/bench.c tests/bench/bench.h $(odbc_tap)
+below = tests/bench/below.c tests/bench/below.h
+tests_bench_calls_SOURCES = tests/bench/calls.c $(bench)
+tests_bench_calls_LDADD = $(integration_ldadd)
+tests_bench_checkout_SOURCES = tests/bench/checkout.c $(bench) $(below)
+tests_bench_checkout_LDADD = $(integration_ldadd)
+tests_bench_connect_SOURCES = tests/bench/connect.c $(bench)
+tests_bench_connect_LDADD = $(integration_ldadd)
+tests_bench_memory_SOURCES = tests/bench/memory.c $(bench) $(below)
+tests_bench_memory_LDADD = $(integration_ldadd)
+tests_bench_rows_SOURCES = tests/bench/rows.c $(bench)
+tests_bench_rows_LDADD = $(integration_ldadd)
+tests_bench_verdict_SOURCES = tests/bench/verdict.c $(bench)
+tests_bench_verdict_LDADD = driver/libcore.la $(integration_ldadd)
+
+# Under the conditions of ours: the same names, found in the same way, and of
+# libraries no more than libc.
+tests_bench_libnothing_la_SOURCES = \
+	tests/bench/nothing.c \
+	tests/bench/nothing_answers.c \
+	$(NULL)
+tests_bench_libnothing_la_LDFLAGS = $(loadable_ldflags) -Wl,-Bsymbolic -Wl,-z,now

@@ -1,0 +1,202 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What a verdict takes by the number of instances, and looking a key up by the
+ * number of partitions: driver/'s own functions, linked in, with no manager
+ * and no database.
+ *
+ * usage: verdict ROUNDS
+ */
+#include "autoconf.h"
+
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route.h"
+#include "route_map.h"
+
+enum { BATCH = 2000, PARTITIONS = 1000000 };
+
+/* ---- verdicts ---------------------------------------------------------- */
+
+static void fill(struct route_fleet *fleet, uint32_t count)
+{
+    struct route_member *members = calloc(count, sizeof *members);
+    struct route_stock *stock = calloc(count, sizeof *stock);
+
+    if (!members || !stock) {
+        bench_die("no memory");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        atomic_init(&members[i].group, i);
+        atomic_init(&members[i].health, ROUTE_UP);
+        atomic_init(&members[i].role, ROUTE_PRIMARY);
+        members[i].weight = 1;
+        stock[i].idle = 1;
+        stock[i].room = 19;
+    }
+    *fleet = (struct route_fleet){ .count = count, .members = members,
+                                   .stock = stock, .total_idle = count };
+}
+
+/* ns for one verdict.  With a key its owner's link is idle. */
+static double time_verdicts(const struct route_fleet *fleet, bool keyed,
+                            enum route_mode mode)
+{
+    uint32_t owner = 0;
+    struct route_request request = {
+        .mode = mode,
+        .balance = ROUTE_PROPORTIONAL,
+        .key = keyed ? ROUTE_IS_OWNED : ROUTE_IS_UNKEYED,
+        .write = true,
+        .owners = &owner,
+        .owner_count = keyed,
+        .queueing = true,
+        .ordered = -1,
+    };
+    uint64_t begin = bench_now();
+
+    for (unsigned i = 0; i < BATCH; i++) {
+        struct verdict verdict;
+
+        owner = i * 7919 % fleet->count;
+        request.seed = i;
+        verdict = route_choose(&request, fleet);
+        if (verdict.action != ROUTE_TAKE ||
+            (keyed && verdict.instance != (int)owner)) {
+            bench_die("the verdict is not the owner's idle link");
+        }
+    }
+    return (double)(bench_now() - begin) / BATCH;
+}
+
+static void verdicts(uint32_t count, unsigned long rounds)
+{
+    struct route_fleet fleet;
+    char variant[64];
+
+    fill(&fleet, count);
+    for (unsigned long r = 0; r < rounds; r++) {
+        snprintf(variant, sizeof variant, "%u instances, owner idle", count);
+        bench_say("verdict", variant, "ns",
+                  time_verdicts(&fleet, true, ROUTE_HINT));
+        snprintf(variant, sizeof variant, "%u instances, strict", count);
+        bench_say("verdict", variant, "ns",
+                  time_verdicts(&fleet, true, ROUTE_STRICT));
+        snprintf(variant, sizeof variant, "%u instances, no key", count);
+        bench_say("verdict", variant, "ns",
+                  time_verdicts(&fleet, false, ROUTE_HINT));
+    }
+    free(fleet.members);
+    free((void *)(uintptr_t)fleet.stock);
+}
+
+/* ---- keys ---------------------------------------------------------------- */
+
+static void bound(char strategy, unsigned i, char *text, size_t room)
+{
+    switch (strategy) {
+    case 'r':
+        snprintf(text, room, "FOR VALUES FROM ('%u') TO ('%u')", i * 10,
+                 i * 10 + 10);
+        break;
+    case 'l':
+        snprintf(text, room, "FOR VALUES IN ('%u')", i * 10);
+        break;
+    default:
+        snprintf(text, room, "FOR VALUES WITH (modulus %u, remainder %u)",
+                 PARTITIONS, i);
+        break;
+    }
+}
+
+static struct route_map *make_map(char strategy)
+{
+    struct route_builder *builder = route_builder_new();
+    struct route_column column = {
+        .name = "id", .typing = route_type_plain(ROUTE_TYPE_INT8)
+    };
+    struct route_map *map;
+    struct why why;
+    char text[96];
+
+    if (!builder) {
+        bench_die("no memory");
+    }
+    route_builder_answer(builder, 0);
+    route_builder_inner(builder, -1, "", 0, strategy, false, &column, 1);
+    for (unsigned i = 0; i < PARTITIONS; i++) {
+        bound(strategy, i, text, sizeof text);
+        route_builder_leaf(builder, 0, text, strlen(text),
+                           ROUTE_CLAIM_LOCAL, 0);
+    }
+    map = route_builder_finish(builder, &why);
+    if (!map) {
+        bench_die("no map: %s", why.text);
+    }
+    route_builder_free(builder);
+    return map;
+}
+
+static double time_keys(const struct route_map *map, struct route_key **keys)
+{
+    uint64_t begin = bench_now();
+
+    for (unsigned i = 0; i < BATCH; i++) {
+        struct route_found found;
+
+        route_map_find(map, keys[i], &found, NULL);
+        if (found.result != ROUTE_MAP_OWNER) {
+            bench_die("key %u has no owner", i);
+        }
+    }
+    return (double)(bench_now() - begin) / BATCH;
+}
+
+static void keys(char strategy, const char *name, struct route_key **key,
+                 unsigned long rounds)
+{
+    struct route_map *map = make_map(strategy);
+    struct route_counts counts;
+    char variant[64];
+
+    snprintf(variant, sizeof variant, "1,000,000 %s partitions", name);
+    for (unsigned long r = 0; r < rounds; r++) {
+        bench_say("key", variant, "ns", time_keys(map, key));
+    }
+    route_map_count(map, &counts);
+    bench_say("memory of a partition", variant, "bytes",
+              (double)counts.bytes / (double)counts.leaves);
+    route_map_free(map);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long rounds = bench_number(argc, argv, 1, "the rounds");
+    static struct route_key *key[BATCH];
+    struct why why;
+
+    for (unsigned i = 0; i < BATCH; i++) {
+        char text[16];
+
+        snprintf(text, sizeof text, "%u",
+                 (unsigned)(i * 2654435761u) % PARTITIONS * 10);
+        if (route_key_parse(text, strlen(text), &key[i], &why) !=
+            ROUTE_KEY_OK) {
+            bench_die("key %s: %s", text, why.text);
+        }
+    }
+    verdicts(16, rounds);
+    verdicts(1000, rounds);
+    keys('r', "range", key, rounds);
+    keys('l', "list", key, rounds);
+    keys('h', "hash", key, rounds);
+    for (unsigned i = 0; i < BATCH; i++) {
+        route_key_free(key[i]);
+    }
+    return 0;
+}
