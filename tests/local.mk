@@ -88,6 +88,7 @@ integration_programs = \
 	tests/hang-test \
 	tests/leak-test \
 	tests/limits-test \
+	tests/manager-leak-test \
 	tests/manager-test \
 	tests/standby-test \
 	tests/storm-test \
@@ -206,8 +207,17 @@ tests_standby_test_SOURCES = tests/standby-test.c $(expect)
 tests_standby_test_LDADD = $(integration_ldadd)
 tests_storm_test_SOURCES = tests/storm-test.c $(trouble)
 tests_storm_test_LDADD = $(integration_ldadd)
-tests_leak_test_SOURCES = tests/leak-test.c $(odbc_tap)
+# What one session may leave to the next.
+leak = tests/leak.c tests/leak.h $(odbc_tap)
+tests_leak_test_SOURCES = tests/leak-test.c $(leak)
 tests_leak_test_LDADD = $(integration_ldadd)
+tests_manager_leak_test_SOURCES = \
+	tests/manager-leak-test.c \
+	tests/leak.c \
+	tests/leak.h \
+	$(odbc_try) \
+	$(NULL)
+tests_manager_leak_test_LDADD = $(integration_ldadd)
 # What unit tests share that read ini files.
 unit_folder = tests/unit_folder.c tests/unit_folder.h
 tests_unit_config_SOURCES = tests/unit-config.c $(unit_folder)

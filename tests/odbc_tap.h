@@ -20,6 +20,9 @@ void tap_ok(bool good, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void tap_is(const char *name, const char *got, const char *wanted);
 void tap_skip(const char *name, const char *why);
+/* Runs a part of the test in a process of its own, whose results count here,
+   and one more: that it ended as it should.  Before the first call of ODBC. */
+void tap_apart(const char *name, void (*part)(void));
 /* Prints the plan; what main() returns. */
 int tap_end(void);
 
