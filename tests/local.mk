@@ -80,6 +80,7 @@ integration_programs = \
 	tests/attr-test \
 	tests/cancel-test \
 	tests/conform-diag-test \
+	tests/conform-handle-test \
 	tests/conform-record-test \
 	tests/connect-test \
 	tests/fault-test \
@@ -177,6 +178,8 @@ tests_conform_diag_test_SOURCES = tests/conform-diag-test.c $(conform)
 tests_conform_diag_test_LDADD = $(integration_ldadd)
 tests_conform_record_test_SOURCES = tests/conform-record-test.c $(conform)
 tests_conform_record_test_LDADD = $(integration_ldadd)
+tests_conform_handle_test_SOURCES = tests/conform-handle-test.c $(conform)
+tests_conform_handle_test_LDADD = $(integration_ldadd)
 tests_switch_test_SOURCES = tests/switch-test.c $(odbc_try)
 tests_switch_test_LDADD = $(integration_ldadd)
 tests_manager_test_SOURCES = tests/manager-test.c $(odbc_try)
