@@ -16,6 +16,10 @@
 
 #include <fnmatch.h>
 
+#define NEW_TYPES "psqlODBC does not know this information type"
+#define DM_CUTS \
+    "unixODBC answers it; it cuts without a record, and one character early"
+
 static const struct {
     enum book_by by;
     const char *rule, *miss, *reason;
@@ -39,6 +43,33 @@ static const struct {
       "psqlODBC counts only in SQLRowCount" },
     { BOOK_BY_PSQLODBC, "SQLGetDiagField, SQL_DIAG_DYNAMIC_FUNCTION: *", "*",
       "psqlODBC does not tell the kind of a statement" },
+    { BOOK_BY_PSQLODBC, "SQLGetInfo, Information Types: *",
+      "cut and terminated: *", "psqlODBC leaves what it cuts in a wide buffer "
+      "without a terminator" },
+    { BOOK_BY_PSQLODBC, "SQLGetInfo, Information Types: SQL_C[OU]*_[DYS]*", "*",
+      NEW_TYPES },
+    { BOOK_BY_PSQLODBC, "SQLGetInfo, Information Types: SQL_DATETIME_LITERALS",
+      "*", NEW_TYPES },
+    { BOOK_BY_PSQLODBC, "SQLGetInfo, Information Types: SQL_MAX_ASYNC_*", "*",
+      NEW_TYPES },
+    { BOOK_BY_PSQLODBC, "SQLGetInfo, Information Types: SQL_STANDARD_CLI_*",
+      "*", NEW_TYPES },
+    { BOOK_BY_MANAGER, "SQLGetInfo, Information Types: SQL_DATA_SOURCE_NAME",
+      "*", DM_CUTS },
+    { BOOK_BY_MANAGER, "SQLGetInfo, Information Types: SQL_DM_VER", "*",
+      DM_CUTS },
+    { BOOK_BY_MANAGER, "SQLGetInfo, Information Types: SQL_ODBC_VER", "*",
+      DM_CUTS },
+    { BOOK_BY_MANAGER, "SQLGetInfo, Information Types: SQL_XOPEN_CLI_YEAR",
+      "*", DM_CUTS },
+    { BOOK_BY_PSQLODBC, "SQLGetInfo, Diagnostics: HY096",
+      "9999: SQLSTATE HYC00, *", "psqlODBC's word for a type it does not know" },
+    { BOOK_BY_PSQLODBC, "Interface Conformance Levels, Core: *",
+      "function 10[01][98]: 0, not 1",
+      "psqlODBC has no SQLGetDescRec and SQLSetDescRec to speak of" },
+    { BOOK_BY_MANAGER, "SQLGetFunctions, Diagnostics: HY095, HY009",
+      "a null pointer: SQL_SUCCESS, not SQL_ERROR",
+      "unixODBC answers it and writes nothing" },
 };
 
 const char *book_deviation(const char *rule, const char *miss, unsigned by)

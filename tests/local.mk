@@ -81,6 +81,7 @@ integration_programs = \
 	tests/cancel-test \
 	tests/conform-diag-test \
 	tests/conform-handle-test \
+	tests/conform-info-test \
 	tests/conform-record-test \
 	tests/connect-test \
 	tests/fault-test \
@@ -180,6 +181,8 @@ tests_conform_record_test_SOURCES = tests/conform-record-test.c $(conform)
 tests_conform_record_test_LDADD = $(integration_ldadd)
 tests_conform_handle_test_SOURCES = tests/conform-handle-test.c $(conform)
 tests_conform_handle_test_LDADD = $(integration_ldadd)
+tests_conform_info_test_SOURCES = tests/conform-info-test.c $(conform)
+tests_conform_info_test_LDADD = $(integration_ldadd)
 tests_switch_test_SOURCES = tests/switch-test.c $(odbc_try)
 tests_switch_test_LDADD = $(integration_ldadd)
 tests_manager_test_SOURCES = tests/manager-test.c $(odbc_try)
