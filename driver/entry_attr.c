@@ -93,7 +93,7 @@ SQLRETURN entry_SQLSetConnectAttr(enum text_width width, SQLHDBC handle,
     }
     if (!dbc->connected) {
         return session_keep_attr(dbc->session, attribute, value, length,
-                                 &dbc->head.diags);
+                                 width == TEXT_WIDE, &dbc->head.diags);
     }
     if (attribute == SQL_ATTR_RESET_CONNECTION) {
         return entry_reset(dbc, value);

@@ -65,13 +65,32 @@ void session_free(struct session *s)
 }
 
 SQLRETURN session_keep_attr(struct session *s, SQLINTEGER attribute,
-                            SQLPOINTER value, SQLINTEGER length,
+                            SQLPOINTER value, SQLINTEGER length, bool wide,
                             struct diags *diags)
 {
-    if (!session_attr_keep(&s->kept, attribute, value, length)) {
+    bool kept = wide
+        ? session_attr_keep_wide(&s->kept, attribute, value, length)
+        : session_attr_keep(&s->kept, attribute, value, length);
+
+    if (!kept) {
         return diag_add(diags, WHY_MEMORY, "%s", "");
     }
     return SQL_SUCCESS;
+}
+
+/* A number, which was set or is the default. */
+static void write_number(SQLPOINTER value, SQLINTEGER *length, SQLULEN number,
+                         size_t bytes)
+{
+    SQLUINTEGER narrow = (SQLUINTEGER)number;
+
+    if (value) {
+        memcpy(value, bytes == sizeof narrow ? (void *)&narrow : &number,
+               bytes);
+    }
+    if (length) {
+        *length = (SQLINTEGER)bytes;
+    }
 }
 
 SQLRETURN session_kept_attr(struct session *s, SQLINTEGER attribute,
@@ -80,18 +99,16 @@ SQLRETURN session_kept_attr(struct session *s, SQLINTEGER attribute,
                             struct diags *diags)
 {
     const struct session_attr *attr = session_attr_find(s->kept, attribute);
+    size_t bytes = sizeof(SQLUINTEGER);
     struct text_written written;
+    SQLULEN number = 0;
 
-    if (!attr) {
+    if (!session_attr_default(attribute, &number, &bytes) && !attr) {
         return diag_add(diags, WHY_UNCONNECTED, "%s", "");
     }
-    if (!attr->bytes) {
-        if (value) {
-            *(SQLUINTEGER *)value = (SQLUINTEGER)(uintptr_t)attr->value;
-        }
-        if (length) {
-            *length = sizeof(SQLUINTEGER);
-        }
+    if (!attr || !attr->bytes) {
+        write_number(value, length, attr ? (uintptr_t)attr->value : number,
+                     bytes);
         return SQL_SUCCESS;
     }
     written = text_write(attr->bytes, strnlen(attr->bytes,

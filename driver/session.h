@@ -45,10 +45,11 @@ void session_free(struct session *s);
    remembered and reported by session_connect().  Always SQL_SUCCESS but for
    want of memory. */
 SQLRETURN session_keep_attr(struct session *s, SQLINTEGER attribute,
-                            SQLPOINTER value, SQLINTEGER length,
+                            SQLPOINTER value, SQLINTEGER length, bool wide,
                             struct diags *diags);
 
-/* What session_keep_attr() holds, for SQLGetConnectAttr before connect. */
+/* What session_keep_attr() holds, or ODBC's default, for SQLGetConnectAttr
+   before connect. */
 SQLRETURN session_kept_attr(struct session *s, SQLINTEGER attribute,
                             SQLPOINTER value, SQLINTEGER size,
                             SQLINTEGER *length, bool wide,

@@ -11,6 +11,7 @@
 
 #include "session_attr.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +125,53 @@ bool session_attr_keep(struct session_attr **list, SQLINTEGER attribute,
     }
     DL_APPEND(*list, attr);
     return true;
+}
+
+bool session_attr_keep_wide(struct session_attr **list, SQLINTEGER attribute,
+                            SQLPOINTER value, SQLINTEGER length)
+{
+    struct text text;
+    bool ok;
+
+    /* What an attribute of the inner driver's holds is for it to know. */
+    if (!value || !is_text(attribute, length) ||
+        (attribute >= 0x4000 && !session_attr_is_ours(attribute))) {
+        return session_attr_keep(list, attribute, value, length);
+    }
+    text_init(&text);
+    text_append_argument(&text, value, length, TEXT_WIDE, TEXT_BYTES);
+    ok = !text.failed && text.length < INT_MAX &&
+         session_attr_keep(list, attribute,
+                           text.length ? text.data : (SQLPOINTER) "",
+                           text.length ? (SQLINTEGER)text.length : SQL_NTS);
+    text_free(&text);
+    return ok;
+}
+
+bool session_attr_default(SQLINTEGER attribute, SQLULEN *value, size_t *bytes)
+{
+    static const struct {
+        SQLINTEGER attribute;
+        SQLUINTEGER value;
+        size_t bytes;
+    } numbers[] = {
+        { SQL_ATTR_ACCESS_MODE, SQL_MODE_READ_WRITE, sizeof(SQLUINTEGER) },
+        { SQL_ATTR_ASYNC_ENABLE, SQL_ASYNC_ENABLE_OFF, sizeof(SQLULEN) },
+        { SQL_ATTR_AUTOCOMMIT, SQL_AUTOCOMMIT_ON, sizeof(SQLUINTEGER) },
+        { SQL_ATTR_CONNECTION_TIMEOUT, 0, sizeof(SQLUINTEGER) },
+        { SQL_ATTR_LOGIN_TIMEOUT, 0, sizeof(SQLUINTEGER) },
+        { SQL_ATTR_METADATA_ID, SQL_FALSE, sizeof(SQLUINTEGER) },
+        { SQL_ATTR_QUIET_MODE, 0, sizeof(SQLHWND) },
+    };
+
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (numbers[i].attribute == attribute) {
+            *value = numbers[i].value;
+            *bytes = numbers[i].bytes;
+            return true;
+        }
+    }
+    return false;
 }
 
 void session_attr_free(struct session_attr **list)

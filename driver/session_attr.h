@@ -9,6 +9,7 @@
 #define SESSION_ATTR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <sql.h>
 #include <sqlext.h>
@@ -35,10 +36,18 @@ bool session_attr_has_ours(const struct session_attr *list);
    is copied, and how, follows facts §5.1.  False: out of memory. */
 bool session_attr_keep(struct session_attr **list, SQLINTEGER attribute,
                        SQLPOINTER value, SQLINTEGER length);
+
+/* The same from a wide function: text is kept as UTF-8. */
+bool session_attr_keep_wide(struct session_attr **list, SQLINTEGER attribute,
+                            SQLPOINTER value, SQLINTEGER length);
 void session_attr_free(struct session_attr **list);
 
 struct session_attr *session_attr_find(struct session_attr *list,
                                        SQLINTEGER attribute);
+
+/* How many bytes the value of a number has, and what it is until it is set;
+   false: a connection must tell what it is. */
+bool session_attr_default(SQLINTEGER attribute, SQLULEN *value, size_t *bytes);
 
 /* Our own attributes (design §5.2) into the configuration, where they win
    over keywords.  False: why names what is wrong. */
