@@ -64,6 +64,18 @@ bool entry_can_connect(struct dbc *dbc)
     return !dbc->connected;
 }
 
+/* For the functions that SQLBrowseConnect's first answer shuts out until
+   SQLDisconnect. */
+static bool can_begin(struct dbc *dbc)
+{
+    if (dbc->browse) {
+        diag_add(&dbc->head.diags, WHY_CONNECTED,
+                 "SQLBrowseConnect is under way");
+        return false;
+    }
+    return entry_can_connect(dbc);
+}
+
 SQLRETURN entry_connect(struct dbc *dbc, struct config *config,
                         enum text_width width)
 {
@@ -109,7 +121,7 @@ SQLRETURN entry_SQLConnect(enum text_width width, SQLHDBC handle, void *dsn,
     text_init(&name);
     text_init(&uid);
     text_init_wiped(&pwd);
-    if (entry_can_connect(dbc) &&
+    if (can_begin(dbc) &&
         entry_read(dbc, &name, dsn, dsn_length, width, "ServerName") &&
         entry_read(dbc, &uid, user, user_length, width, "UserName") &&
         entry_read(dbc, &pwd, password, password_length, width,
@@ -236,7 +248,7 @@ SQLRETURN entry_SQLDriverConnect(enum text_width width, SQLHDBC handle,
         diag_add(&dbc->head.diags, WHY_LENGTH,
                  "the room for the completed connection string is %d",
                  (int)out_size);
-    } else if (entry_can_connect(dbc) && allowed_completion(dbc, completion) &&
+    } else if (can_begin(dbc) && allowed_completion(dbc, completion) &&
                entry_read(dbc, &string, in, in_length, width,
                           "InConnectionString")) {
         rc = entry_connect_string(dbc, &string, width);
