@@ -167,10 +167,22 @@ static SQLRETURN end_session(struct dbc *dbc, struct diags *diags,
     return rc;
 }
 
+static bool allowed(struct diags *diags, SQLSMALLINT completion)
+{
+    if (completion == SQL_COMMIT || completion == SQL_ROLLBACK) {
+        return true;
+    }
+    diag_add(diags, WHY_END, "there is no CompletionType %d", (int)completion);
+    return false;
+}
+
 static SQLRETURN end_dbc(struct dbc *dbc, SQLSMALLINT completion)
 {
     if (!dbc) {
         return SQL_INVALID_HANDLE;
+    }
+    if (!allowed(&dbc->head.diags, completion)) {
+        return SQL_ERROR;
     }
     if (handle_inherited(&dbc->head)) {
         return entry_inherited(&dbc->head);
@@ -212,6 +224,9 @@ static SQLRETURN end_env(struct env *env, SQLSMALLINT completion)
 
     if (!env) {
         return SQL_INVALID_HANDLE;
+    }
+    if (!allowed(&env->head.diags, completion)) {
+        return SQL_ERROR;
     }
     list = list_dbcs(env, &count);
     if (!list && count) {
