@@ -479,7 +479,7 @@ int main(void)
     book_try(BOOK_OURS, BOOK_BELOW,
              "SQLGetFunctions, Comments: what is there is exported",
              is_exported, NULL);
-    book_try(BOOK_INNER, BOOK_ALL,
+    book_try(BOOK_OURS, BOOK_ALL,
              "Interface Conformance Levels, Core: SQLGetFunctions",
              core_functions, NULL);
     book_try(BOOK_OURS, BOOK_ALL, "SQLGetFunctions, Diagnostics: HY095, HY009",
