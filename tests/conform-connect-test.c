@@ -3,8 +3,8 @@
 
 /*
  * Environments and connections by the book: Appendix B's E and C tables as far
- * as a driver meets them, connection strings with their lengths and buffers,
- * and attributes set before connecting.
+ * as a driver meets them, and connection strings with their lengths and
+ * buffers.
  */
 #include "autoconf.h"
 
@@ -414,153 +414,6 @@ static void unknown_keyword(const struct book_on *on, const void *row)
     drop(on, dbc);
 }
 
-/* ---- attributes before connecting ------------------------------------------
- */
-
-static SQLRETURN set_text(const struct book_on *on, SQLHDBC dbc,
-                          SQLINTEGER attribute, const char *value,
-                          SQLINTEGER length)
-{
-    return TEXT_CALL(on, SQLSetConnectAttr)(dbc, attribute, in(on, value),
-                                            length);
-}
-
-static const char *get_text(const struct book_on *on, SQLHDBC dbc,
-                            SQLINTEGER attribute)
-{
-    SQLWCHAR text[400] = { 0 };
-    SQLINTEGER length = -1;
-
-    TEXT_CALL(on, SQLGetConnectAttr)(dbc, attribute, text, sizeof text,
-                                     &length);
-    want_number("its length in bytes", length,
-                (long long)(strlen(out(on, text)) * unit(on)));
-    return out(on, text);
-}
-
-static void key_before(const struct book_on *on, const void *row)
-{
-    SQLHDBC dbc = book_dbc(on);
-    SQLSMALLINT length;
-
-    (void)row;
-    want_rc("SQL_NTS",
-            set_text(on, dbc, SQL_ATTR_AFFINITY_KEY, "1500", SQL_NTS),
-            SQL_SUCCESS);
-    want_rc("connecting",
-            connect_by(on, dbc, DSN, SQL_NTS, NULL, 0, &length), SQL_SUCCESS);
-    want_text("SQL_NTS", get_text(on, dbc, SQL_ATTR_AFFINITY_KEY), "1500");
-    drop(on, dbc);
-    dbc = book_dbc(on);
-    want_rc("a length in bytes",
-            set_text(on, dbc, SQL_ATTR_AFFINITY_KEY, "150077",
-                     (SQLINTEGER)(4 * unit(on))),
-            SQL_SUCCESS);
-    want_rc("connecting",
-            connect_by(on, dbc, DSN, SQL_NTS, NULL, 0, &length), SQL_SUCCESS);
-    want_text("a length in bytes", get_text(on, dbc, SQL_ATTR_AFFINITY_KEY),
-              "1500");
-    drop(on, dbc);
-}
-
-static void key_read_before(const struct book_on *on, const void *row)
-{
-    SQLHDBC dbc = book_dbc(on);
-
-    (void)row;
-    set_text(on, dbc, SQL_ATTR_AFFINITY_KEY, "1500", SQL_NTS);
-    want_text("as it was set", get_text(on, dbc, SQL_ATTR_AFFINITY_KEY),
-              "1500");
-    on->odbc->SQLFreeHandle(SQL_HANDLE_DBC, dbc);
-}
-
-/* Those of SQLSetConnectAttr's table that may be set before connecting, with
-   what they are until they are. */
-static const struct default_value {
-    SQLINTEGER attribute;
-    const char *name;
-    SQLULEN value, other;
-    size_t bytes;
-} defaults[] = {
-#define DEFAULT(name, value, other, type) \
-    { name, #name, value, other, sizeof(type) },
-    DEFAULT(SQL_ATTR_ACCESS_MODE, SQL_MODE_READ_WRITE, SQL_MODE_READ_ONLY,
-            SQLUINTEGER)
-    DEFAULT(SQL_ATTR_AUTOCOMMIT, SQL_AUTOCOMMIT_ON, SQL_AUTOCOMMIT_OFF,
-            SQLUINTEGER)
-    DEFAULT(SQL_ATTR_LOGIN_TIMEOUT, 0, 17,
-            SQLUINTEGER)
-    DEFAULT(SQL_ATTR_CONNECTION_TIMEOUT, 0, 17,
-            SQLUINTEGER)
-    DEFAULT(SQL_ATTR_METADATA_ID, SQL_FALSE, SQL_TRUE,
-            SQLUINTEGER)
-    DEFAULT(SQL_ATTR_ASYNC_ENABLE, SQL_ASYNC_ENABLE_OFF, SQL_ASYNC_ENABLE_ON,
-            SQLULEN)
-    DEFAULT(SQL_ATTR_QUIET_MODE, 0, 0x123456789a, SQLHWND)
-#undef DEFAULT
-};
-
-static void read_number(const struct book_on *on, SQLHDBC dbc,
-                        const struct default_value *d, const char *what,
-                        SQLULEN wanted)
-{
-    unsigned char value[16];
-    SQLULEN got = 0;
-
-    memset(value, '#', sizeof value);
-    want_rc(what,
-            TEXT_CALL(on, SQLGetConnectAttr)(dbc, d->attribute, value, 0,
-                                             NULL),
-            SQL_SUCCESS);
-    memcpy(&got, value, d->bytes);
-    want_number(what, (long long)got, (long long)wanted);
-    want("no byte too many", value[d->bytes] == '#');
-}
-
-static void attr_default(const struct book_on *on, const void *row)
-{
-    const struct default_value *d = row;
-    SQLHDBC dbc = book_dbc(on);
-
-    read_number(on, dbc, d, "its default", d->value);
-    want_rc("setting it",
-            TEXT_CALL(on, SQLSetConnectAttr)(
-                dbc, d->attribute, (SQLPOINTER)d->other, SQL_IS_UINTEGER),
-            SQL_SUCCESS);
-    read_number(on, dbc, d, "as it was set", d->other);
-    on->odbc->SQLFreeHandle(SQL_HANDLE_DBC, dbc);
-}
-
-static void attr_wants_connection(const struct book_on *on, const void *row)
-{
-    SQLHDBC dbc = book_dbc(on);
-    SQLUINTEGER value;
-
-    (void)row;
-    want_error(on, "SQL_ATTR_CONNECTION_DEAD",
-               TEXT_CALL(on, SQLGetConnectAttr)(
-                   dbc, SQL_ATTR_CONNECTION_DEAD, &value, 0, NULL),
-               SQL_HANDLE_DBC, dbc, "08003");
-    on->odbc->SQLFreeHandle(SQL_HANDLE_DBC, dbc);
-}
-
-static void attr_after(const struct book_on *on, const void *row)
-{
-    SQLHDBC dbc = book_dbc(on);
-    SQLUINTEGER value = 77;
-    SQLSMALLINT length;
-
-    (void)row;
-    on->odbc->SQLSetConnectAttr(dbc, SQL_ATTR_AUTOCOMMIT,
-                                (SQLPOINTER)SQL_AUTOCOMMIT_OFF,
-                                SQL_IS_UINTEGER);
-    connect_by(on, dbc, on->string, SQL_NTS, NULL, 0, &length);
-    TEXT_CALL(on, SQLGetConnectAttr)(dbc, SQL_ATTR_AUTOCOMMIT, &value, 0,
-                                     NULL);
-    want_number("set before, it holds after", value, SQL_AUTOCOMMIT_OFF);
-    drop(on, dbc);
-}
-
 /* ---- the rules -------------------------------------------------------------
  */
 
@@ -610,33 +463,9 @@ static void try_strings(void)
              "SQLDriverConnect, Diagnostics: 01S00", unknown_keyword, NULL);
 }
 
-static void try_attributes(void)
-{
-    book_try(BOOK_OURS, BOOK_ALL,
-             "SQLSetConnectAttr, StringLength: before connecting", key_before,
-             NULL);
-    book_try(BOOK_OURS, BOOK_ALL,
-             "SQLGetConnectAttr, Comments: text before connecting",
-             key_read_before, NULL);
-    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
-        char name[160];
-
-        snprintf(name, sizeof name,
-                 "SQLGetConnectAttr, Comments: %s before connecting",
-                 defaults[i].name);
-        book_try(BOOK_OURS, BOOK_ALL, name, attr_default, &defaults[i]);
-    }
-    book_try(BOOK_OURS, BOOK_ALL, "SQLGetConnectAttr, Diagnostics: 08003",
-             attr_wants_connection, NULL);
-    book_try(BOOK_OURS, BOOK_ALL,
-             "SQLSetConnectAttr, Comments: set before, held after", attr_after,
-             NULL);
-}
-
 int main(void)
 {
     try_connections();
     try_strings();
-    try_attributes();
     return book_end();
 }

@@ -30,6 +30,10 @@ static const struct {
     { BOOK_BY_MANAGER, "SQLGetDiagField, Header Fields: those of statements *",
       "header field *: SQL_SUCCESS, not SQL_ERROR",
       "unixODBC answers dynamic functions itself, for any handle" },
+    { BOOK_BY_US,
+      "SQLGetDiagField, Header Fields: those of statements * (a server*",
+      "header field [17]*: SQL_ERROR, not SQL_SUCCESS",
+      "psqlODBC does not tell the kind of a statement, and answers for it" },
     { BOOK_BY_MANAGER, "SQLGetDiagField, Record Fields: NATIVE, *",
       "*", "unixODBC knows rows and columns of statements only" },
     { BOOK_BY_MANAGER, "SQLGetDiagField, SQL_DIAG_RETURNCODE: *",
@@ -86,6 +90,20 @@ static const struct {
       "*", "unixODBC does not tell it before connecting" },
     { BOOK_BY_MANAGER, "SQLGetConnectAttr, Comments: SQL_ATTR_QUIET_MODE *",
       "*", "unixODBC does not tell it before connecting, or cuts the handle" },
+    { BOOK_BY_PSQLODBC, "SQLSet*Attr, * Attributes: *",
+      "not so: all of its bytes",
+      "psqlODBC writes four bytes where SQLULEN has eight" },
+    { BOOK_BY_PSQLODBC, "SQLSetStmtAttr, Statement Attributes: SQL_ATTR_C*",
+      "*", "psqlODBC knows cursors by SQL_ATTR_CURSOR_TYPE only" },
+    { BOOK_BY_PSQLODBC, "SQLSetStmtAttr, Statement Attributes: SQL_ATTR_SIM*",
+      "setting: SQL_ERROR, *", "psqlODBC does not simulate cursors" },
+    { BOOK_BY_PSQLODBC, "SQLSet*Attr and SQLGet*Attr, Diagnostics",
+      "*: SQLSTATE HYC00, not HY092", "psqlODBC's word for one it does not "
+      "know" },
+    { BOOK_BY_PSQLODBC, "SQLSet*Attr and SQLGet*Attr, Diagnostics",
+      "SQL_ATTR_AUTOCOMMIT 7: SQLSTATE HY009, *", "psqlODBC's word for it" },
+    { BOOK_BY_PSQLODBC, "SQLSetStmtAttr, Diagnostics: 24000 *", "*",
+      "psqlODBC leaves it to the manager" },
 };
 
 const char *book_deviation(const char *rule, const char *miss, unsigned by)

@@ -79,6 +79,7 @@ unit_tests = \
 integration_programs = \
 	tests/attr-test \
 	tests/cancel-test \
+	tests/conform-attr-test \
 	tests/conform-connect-test \
 	tests/conform-diag-test \
 	tests/conform-handle-test \
@@ -186,6 +187,8 @@ tests_conform_info_test_SOURCES = tests/conform-info-test.c $(conform)
 tests_conform_info_test_LDADD = $(integration_ldadd)
 tests_conform_connect_test_SOURCES = tests/conform-connect-test.c $(conform)
 tests_conform_connect_test_LDADD = $(integration_ldadd)
+tests_conform_attr_test_SOURCES = tests/conform-attr-test.c $(conform)
+tests_conform_attr_test_LDADD = $(integration_ldadd)
 tests_switch_test_SOURCES = tests/switch-test.c $(odbc_try)
 tests_switch_test_LDADD = $(integration_ldadd)
 tests_manager_test_SOURCES = tests/manager-test.c $(odbc_try)
