@@ -40,10 +40,13 @@ def ok(good, name, notes=()):
 
 def psql(sql, database=DATABASE):
     """Runs a script; the rows of all its results, as lists of texts."""
+    # psql never ends with a sanitizer preloaded, and is not what is tried
+    bare = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
     run = subprocess.run(
         ["psql", "-X", "-q", "-A", "-t", "-F", "\x1f", "-R", "\x1e",
          "-v", "ON_ERROR_STOP=1", "-d", database, "-f", "-"],
-        input=sql.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        env=bare, input=sql.encode(), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE)
     if run.returncode != 0:
         raise SystemExit("Bail out! psql: " + run.stderr.decode())
     out = run.stdout.decode().replace("\n", "\x1e")
