@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "inifile.h"
+#include "secret.h"
 
 enum { PARTS_MAX = 1000 };
 
@@ -159,35 +160,46 @@ static bool join_parts(const struct connstr *layer,
     return true;
 }
 
+/* What the layers say of our own rows, by the row's place in config_rows: the
+   last one's value, NULL if none has one.  Wiped when freed. */
+static void free_own(char **own)
+{
+    for (size_t i = 0; own && i < config_row_count; i++) {
+        secret_free_string(own[i]);
+    }
+    free(own);
+}
+
 /* Notes what a layer says of one of our rows. */
-static bool take_own(struct connstr *own, const struct connstr *layer,
+static bool take_own(char **own, const struct connstr *layer,
                      const struct config_row *row,
                      const struct connstr_item *item, struct why *why)
 {
+    char **place = &own[row - config_rows];
     struct text joined;
-    bool done;
+    char *value;
 
     if (row->kind != CONFIG_KIND_LIST && row->kind != CONFIG_KIND_SQL) {
-        done = connstr_set(own, row->keyword, item->value, item->origin);
-        if (!done) {
-            why_memory(why);
+        value = strdup(item->value);
+    } else {
+        text_init(&joined);
+        if (!join_parts(layer, row, &joined, why)) {
+            text_free(&joined);
+            return false;
         }
-        return done;
+        value = text_take(&joined);
     }
-    text_init(&joined);
-    done = join_parts(layer, row, &joined, why);
-    if (done && (joined.failed
-                 || !connstr_set(own, row->keyword, text_string(&joined),
-                                 item->origin))) {
+    if (!value) {
         why_memory(why);
-        done = false;
+        return false;
     }
-    text_free(&joined);
-    return done;
+    secret_free_string(*place);
+    *place = value;
+    return true;
 }
 
 /* Sorts the keywords of one layer over those of the layers before it. */
-static bool add_layer(struct config *config, struct connstr *own,
+static bool add_layer(struct config *config, char **own,
                       const struct connstr *layer, struct why *why)
 {
     for (size_t i = 0; i < layer->count; i++) {
@@ -212,31 +224,35 @@ static bool add_layer(struct config *config, struct connstr *own,
     return true;
 }
 
-static bool add_section(struct config *config, struct connstr *own,
+/* The layer borrows the section's texts, which nobody changes. */
+static bool add_section(struct config *config, char **own,
                         const struct inifile_section *section,
                         struct why *why)
 {
-    struct connstr layer;
-    bool done = true;
+    struct connstr layer = { .count = section->count };
+    bool done;
 
-    connstr_init(&layer);
-    for (size_t i = 0; i < section->count && done; i++) {
-        done = connstr_set(&layer, section->entries[i].keyword,
-                           section->entries[i].value, CONNSTR_INI);
-    }
-    if (!done) {
+    layer.items = calloc(section->count + 1, sizeof *layer.items);
+    if (!layer.items) {
         why_memory(why);
-    } else {
-        done = add_layer(config, own, &layer, why);
+        return false;
     }
-    connstr_free(&layer);
+    for (size_t i = 0; i < section->count; i++) {
+        const struct inifile_entry *entry = &section->entries[i];
+
+        layer.items[i] = (struct connstr_item){
+            (char *)(uintptr_t)entry->keyword,
+            (char *)(uintptr_t)entry->value, CONNSTR_INI };
+    }
+    done = add_layer(config, own, &layer, why);
+    free(layer.items);
     return done;
 }
 
 /* Our section of odbcinst.ini: the one the DSN or the string names, or, where
    a library is named by its path, the one it is registered under.  It is no
    error to have none: unixODBC needs no section for a path. */
-static bool add_driver_section(struct config *config, struct connstr *own,
+static bool add_driver_section(struct config *config, char **own,
                                const char *driver, struct why *why)
 {
     const struct inifile_section *section;
@@ -275,7 +291,7 @@ static bool add_driver_section(struct config *config, struct connstr *own,
 }
 
 /* Both ini layers.  driver is what a string with DRIVER= says, else NULL. */
-static bool add_ini_layers(struct config *config, struct connstr *own,
+static bool add_ini_layers(struct config *config, char **own,
                            const char *driver, struct why *why)
 {
     const struct inifile_section *dsn = NULL;
@@ -297,14 +313,12 @@ static bool add_ini_layers(struct config *config, struct connstr *own,
 
 /* ---- what the values mean together ---- */
 
-static bool store_all(struct config *config, const struct connstr *own,
+static bool store_all(struct config *config, char *const *own,
                       struct why *why)
 {
     for (size_t i = 0; i < config_row_count; i++) {
-        const struct config_row *row = &config_rows[i];
-        const char *value = connstr_value(own, row->keyword);
-
-        if (!config_store(config, row, value ? value : "", why)) {
+        if (!config_store(config, &config_rows[i], own[i] ? own[i] : "",
+                          why)) {
             return false;
         }
     }
@@ -363,15 +377,17 @@ static bool check_together(struct config *config, struct why *why)
 /* Everything after dsn and input are set. */
 static bool finish(struct config *config, const char *driver, struct why *why)
 {
-    struct connstr own;
+    char **own = calloc(config_row_count, sizeof *own);
     bool done;
 
-    connstr_init(&own);
-    done = add_ini_layers(config, &own, driver, why)
-        && add_layer(config, &own, &config->input, why)
-        && store_all(config, &own, why)
+    if (!own) {
+        why_memory(why);
+    }
+    done = own && add_ini_layers(config, own, driver, why)
+        && add_layer(config, own, &config->input, why)
+        && store_all(config, own, why)
         && check_together(config, why);
-    connstr_free(&own);
+    free_own(own);
     if (!done) {
         config_free(config);
     }

@@ -114,10 +114,11 @@ bool config_copy_fleet(struct config_fleet *to,
                        const struct config_fleet *from);
 void config_free_fleet(struct config_fleet *fleet);
 
-/* Appends the canonical text of all fleet rows: sessions whose texts are
-   equal share a fleet.  The map file counts by its name.  Wiping buffer
-   (MonitorPWD). */
-void config_fleet_key(const struct config *config, struct text *key);
+/* Do they agree in all fleet rows, so that their sessions share a fleet?
+   Instances are compared in the form they were understood, so that blanks or
+   an @ that says nothing make no other fleet; the map file by its name. */
+bool config_same_fleet(const struct config_fleet *a,
+                       const struct config_fleet *b);
 
 /* Appends the canonical text of everything handed down, sorted, keywords
    case-folded and aliases as one, origins told apart (psqlODBC reads %XX by

@@ -246,12 +246,12 @@ bool config_store(struct config *config, const struct config_row *row,
                   const char *value, struct why *why)
 {
     void *field = field_of(&config->fleet, &config->session, row);
-    char *clean = trimmed(row, value);
+    char *clean = *value ? trimmed(row, value) : NULL;
     const char *use = clean && *clean ? clean : row->otherwise;
     uint32_t number = 0;
     bool done;
 
-    if (!clean) {
+    if (*value && !clean) {
         why_memory(why);
         return false;
     }
@@ -287,7 +287,7 @@ void config_append_value(const struct config_fleet *fleet,
     if (row->kind == CONFIG_KIND_ENUM) {
         text_append(text, row->words[number].word);
     } else {
-        text_appendf(text, "%lu", (unsigned long)number);
+        text_append_number(text, number);
     }
 }
 
@@ -349,6 +349,44 @@ bool config_copy_fleet(struct config_fleet *to,
         return false;
     }
     return true;
+}
+
+static bool same_instances(const struct config_fleet *a,
+                           const struct config_fleet *b)
+{
+    if (a->list_count != b->list_count) {
+        return false;
+    }
+    for (size_t i = 0; i < a->list_count; i++) {
+        const struct config_instance *x = &a->list[i], *y = &b->list[i];
+
+        if (x->port != y->port || !x->host != !y->host ||
+            strcmp(x->name, y->name) != 0 ||
+            (x->host && strcmp(x->host, y->host) != 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool config_same_fleet(const struct config_fleet *a,
+                       const struct config_fleet *b)
+{
+    for (size_t i = 0; i < config_row_count; i++) {
+        const struct config_row *row = &config_rows[i];
+        const void *x, *y;
+
+        if (!row->fleet || row->kind == CONFIG_KIND_LIST) {
+            continue;
+        }
+        x = field_in(a, NULL, row);
+        y = field_in(b, NULL, row);
+        if (is_text(row) ? strcmp(*(char *const *)x, *(char *const *)y) != 0
+                         : memcmp(x, y, sizeof(uint32_t)) != 0) {
+            return false;
+        }
+    }
+    return same_instances(a, b);
 }
 
 void config_forget_login(struct config *config)

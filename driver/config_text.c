@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Texts made of a configuration: the keys by which fleets and pools are
- * shared, the completed connection string, and what SHOW AFFINITY CONFIG says.
+ * Texts made of a configuration: the key by which pools are shared, the
+ * completed connection string, and what SHOW AFFINITY CONFIG says.
  */
 #include "autoconf.h"
 
@@ -11,42 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Instances in the form they were understood, so that blanks or an @ that
-   says nothing make no other fleet. */
-static void append_instances(struct text *key,
-                             const struct config_fleet *fleet)
-{
-    for (size_t i = 0; i < fleet->list_count; i++) {
-        const struct config_instance *instance = &fleet->list[i];
-
-        connstr_append(key, "instance", instance->name);
-        if (instance->host) {
-            connstr_append(key, "host", instance->host);
-            text_appendf(key, "port=%u;", instance->port);
-        }
-    }
-}
-
-void config_fleet_key(const struct config *config, struct text *key)
-{
-    struct text value;
-
-    text_init_wiped(&value);
-    for (size_t i = 0; i < config_row_count; i++) {
-        const struct config_row *row = &config_rows[i];
-
-        if (!row->fleet || row->kind == CONFIG_KIND_LIST) {
-            continue;
-        }
-        text_clear(&value);
-        config_append_value(&config->fleet, NULL, row, &value);
-        key->failed |= value.failed;
-        connstr_append(key, row->keyword, text_string(&value));
-    }
-    append_instances(key, &config->fleet);
-    text_free(&value);
-}
 
 static int compare_items(const void *a, const void *b)
 {

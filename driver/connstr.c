@@ -239,12 +239,11 @@ void connstr_append(struct text *text, const char *keyword, const char *value)
 {
     text_append(text, keyword);
     text_append(text, "={");
-    for (const char *p = value; *p; p++) {
-        if (*p == '}') {
-            text_append_char(text, '}');
-        }
-        text_append_char(text, *p);
+    for (const char *brace; (brace = strchr(value, '}')); value = brace + 1) {
+        text_append_bytes(text, value, (size_t)(brace + 1 - value));
+        text_append_char(text, '}');
     }
+    text_append(text, value);
     text_append(text, "};");
 }
 

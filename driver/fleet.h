@@ -58,7 +58,6 @@ struct fleet {
     struct login *logins;  /* guarded by lock; pool.h */
     _Atomic uint64_t looked_at; /* ns: fleet_look_due() last said yes */
     _Atomic uint64_t files; /* inifile_fingerprint() when made or checked */
-    const char *key;       /* secret; fixed */
     const char *sections;  /* secret: what the instances' DSNs said; fixed */
 
     /* fleet_list.c's, guarded by LOCK_FLEETS */

@@ -148,7 +148,6 @@ static void free_fleet(struct fleet *fleet)
         lane_close(fleet->instances[i].caring);
     }
     config_free_fleet(&fleet->config);
-    secret_free(fleet->key);
     secret_free(fleet->sections);
     mutex_destroy(&fleet->lock);
     free(fleet->instances);
@@ -156,8 +155,7 @@ static void free_fleet(struct fleet *fleet)
     free(fleet);
 }
 
-static struct fleet *make_fleet(const struct config *config,
-                                const struct text *key, struct why *why)
+static struct fleet *make_fleet(const struct config *config, struct why *why)
 {
     struct fleet *fleet = calloc(1, sizeof *fleet);
     struct text sections;
@@ -174,11 +172,9 @@ static struct fleet *make_fleet(const struct config *config,
     text_init_wiped(&sections);
     ok = config_copy_fleet(&fleet->config, &config->fleet);
     fleet->count = ok ? (uint32_t)fleet->config.list_count : 0;
-    fleet->key = secret_dup(text_string(key), key->length);
     fleet->instances = calloc(fleet->count + 1, sizeof *fleet->instances);
     fleet->members = calloc(fleet->count + 1, sizeof *fleet->members);
-    if (!ok || !fleet->key || !fleet->instances ||
-        !fleet->members) {
+    if (!ok || !fleet->instances || !fleet->members) {
         why_memory(why);
         ok = false;
     }
@@ -227,12 +223,12 @@ static bool outdated(struct fleet *fleet)
     return changed;
 }
 
-static struct fleet *find_locked(const char *key)
+static struct fleet *find_locked(const struct config *config)
 {
     struct fleet *fleet;
 
     DL_FOREACH(fleets.list, fleet) {
-        if (strcmp(fleet->key, key) == 0) {
+        if (config_same_fleet(&fleet->config, &config->fleet)) {
             fleet->refs++;
             return fleet;
         }
@@ -258,13 +254,12 @@ static void retire(struct fleet *fleet)
     login_retire_all(fleet);
 }
 
-static struct fleet *find_or_make(const struct config *config,
-                                  const struct text *key, struct why *why)
+struct fleet *fleet_get(const struct config *config, struct why *why)
 {
     struct fleet *fleet, *made;
 
     mutex_lock(&fleets.lock);
-    fleet = find_locked(text_string(key));
+    fleet = find_locked(config);
     mutex_unlock(&fleets.lock);
     if (fleet && outdated(fleet)) {
         retire(fleet);
@@ -274,12 +269,12 @@ static struct fleet *find_or_make(const struct config *config,
     if (fleet) {
         return fleet;
     }
-    made = make_fleet(config, key, why);
+    made = make_fleet(config, why);
     if (!made) {
         return NULL;
     }
     mutex_lock(&fleets.lock);
-    fleet = find_locked(text_string(key));
+    fleet = find_locked(config);
     if (!fleet) {
         DL_APPEND(fleets.list, made);
         made->listed = true;
@@ -290,22 +285,6 @@ static struct fleet *find_or_make(const struct config *config,
         return fleet;
     }
     return made;
-}
-
-struct fleet *fleet_get(const struct config *config, struct why *why)
-{
-    struct fleet *fleet = NULL;
-    struct text key;
-
-    text_init_wiped(&key);
-    config_fleet_key(config, &key);
-    if (key.failed) {
-        why_memory(why);
-    } else {
-        fleet = find_or_make(config, &key, why);
-    }
-    text_free(&key);
-    return fleet;
 }
 
 struct fleet *fleet_retain(struct fleet *fleet)

@@ -20,7 +20,8 @@ static const char *instance_name(const struct place_order *order, int i)
                : "none";
 }
 
-/* "key 1500 (owner n2)", "no key". */
+/* "key 1500 (owner n2)", "no key".  It is part of every verdict, which is made
+   for each session: no formats. */
 static void say_key(const struct place_order *order, struct text *out)
 {
     const struct topology_answer *owner = &order->owner;
@@ -30,15 +31,16 @@ static void say_key(const struct place_order *order, struct text *out)
         text_append(out, "no key");
         return;
     }
-    text_appendf(out, "key %s (owner ",
-                 route_key_print(order->key, key, sizeof key));
+    text_append(out, "key ");
+    text_append(out, route_key_print(order->key, key, sizeof key));
+    text_append(out, " (owner ");
     if (owner->state != ROUTE_IS_OWNED || owner->count == 0) {
         text_append(out, "unknown)");
         return;
     }
     for (uint32_t i = 0; i < owner->count && i < 3; i++) {
-        text_appendf(out, "%s%s", i ? ", " : "",
-                     instance_name(order, (int)owner->owners[i]));
+        text_append(out, i ? ", " : "");
+        text_append(out, instance_name(order, (int)owner->owners[i]));
     }
     text_append(out, owner->count > 3 ? ", ...)" : ")");
 }
@@ -53,10 +55,13 @@ void place_say(const struct place_order *order, struct text *out)
     };
     const struct verdict *v = &order->verdict;
 
-    text_appendf(out, "%s: ", instance_name(order, v->instance));
+    text_append(out, instance_name(order, v->instance));
+    text_append(out, ": ");
     say_key(order, out);
-    text_appendf(out, ", %s: %s", actions[v->action],
-                 route_reason_text(v->reason));
+    text_append(out, ", ");
+    text_append(out, actions[v->action]);
+    text_append(out, ": ");
+    text_append(out, route_reason_text(v->reason));
 }
 
 void place_late_error(const struct unit *unit, struct link_error *error)

@@ -95,6 +95,18 @@ void text_append_char(struct text *text, char c)
     text_append_bytes(text, &c, 1);
 }
 
+void text_append_number(struct text *text, uint64_t number)
+{
+    char digits[20];
+    char *first = digits + sizeof digits;
+
+    do {
+        *--first = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    text_append_bytes(text, first, (size_t)(digits + sizeof digits - first));
+}
+
 void text_vappendf(struct text *text, const char *format, va_list arguments)
 {
     va_list again;
@@ -177,11 +189,6 @@ int text_compare(const char *a, const char *b)
         b++;
     }
     return (int)fold(*a) - (int)fold(*b);
-}
-
-bool text_same(const char *a, const char *b)
-{
-    return text_compare(a, b) == 0;
 }
 
 bool text_same_bytes(const char *a, size_t a_length, const char *b)

@@ -43,6 +43,7 @@ void text_init_wiped(struct text *text);
 void text_append(struct text *text, const char *string);
 void text_append_bytes(struct text *text, const void *bytes, size_t count);
 void text_append_char(struct text *text, char c);
+void text_append_number(struct text *text, uint64_t number); /* in decimal */
 void text_appendf(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void text_vappendf(struct text *text, const char *format, va_list arguments)
@@ -116,16 +117,22 @@ struct text_written text_write(const char *value, size_t length, void *buffer,
 
 /* ---- words ---- */
 
-/* Equal but for the case of ASCII letters; never by locale. */
-bool text_same(const char *a, const char *b);
+/* Order by ASCII case-folded bytes: <0, 0, >0; for sorting keywords. */
+int text_compare(const char *a, const char *b);
+
+/* Equal but for the case of ASCII letters; never by locale.  Inline, because
+   most words that are compared, a keyword with each of a table, differ in
+   their first letter. */
+static inline bool text_same(const char *a, const char *b)
+{
+    return (((unsigned char)*a ^ (unsigned char)*b) & ~0x20) == 0 &&
+           text_compare(a, b) == 0;
+}
 bool text_same_bytes(const char *a, size_t a_length, const char *b);
 
 /* Does text start with prefix / contain word, case aside? */
 bool text_starts(const char *text, const char *prefix);
 bool text_contains(const char *text, const char *word);
-
-/* Order by ASCII case-folded bytes: <0, 0, >0; for sorting keywords. */
-int text_compare(const char *a, const char *b);
 
 /* Edits (insert, delete, replace, swap of neighbours) that turn a into b,
    case aside; words longer than 63 bytes count as far apart (99). */

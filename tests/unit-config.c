@@ -578,7 +578,7 @@ static void a_session_may_change_its_own_rows(void **state)
 
 /* ---- texts ---- */
 
-enum { FLEET_KEY, LOGIN_KEY, OUT_STRING, SHOWN };
+enum { LOGIN_KEY, OUT_STRING, SHOWN };
 
 static char *made_of(const char *string, int which)
 {
@@ -587,9 +587,7 @@ static char *made_of(const char *string, int which)
 
     must_read(&c, string);
     text_init_wiped(&text);
-    if (which == FLEET_KEY) {
-        config_fleet_key(&c, &text);
-    } else if (which == LOGIN_KEY) {
+    if (which == LOGIN_KEY) {
         config_login_key(&c, &text);
     } else if (which == SHOWN) {
         config_show(&c, &text);
@@ -610,10 +608,24 @@ static bool same(const char *a, const char *b, int which)
     return equal;
 }
 
+static bool same_fleet(const char *a, const char *b)
+{
+    struct config x, y;
+    bool equal;
+
+    must_read(&x, a);
+    must_read(&y, b);
+    equal = config_same_fleet(&x.fleet, &y.fleet);
+    assert_int_equal(equal, config_same_fleet(&y.fleet, &x.fleet));
+    config_free(&x);
+    config_free(&y);
+    return equal;
+}
+
 static void fleets_are_shared_by_their_own_rows_alone(void **state)
 {
     (void)state;
-#define SHARED(rest) same("DSN=orders", "DSN=orders;" rest, FLEET_KEY)
+#define SHARED(rest) same_fleet("DSN=orders", "DSN=orders;" rest)
     assert_true(SHARED("AffinityKey=1;AffinityMode=strict;PoolWait=5"));
     assert_true(SHARED("UID=u;PWD=p;Access=read-only;X=1"));
     assert_true(SHARED("Instances= n1 , n2 ;PoolMax=20"));
@@ -625,10 +637,14 @@ static void fleets_are_shared_by_their_own_rows_alone(void **state)
     assert_false(SHARED("ConnectTimeout=1"));
     assert_false(SHARED("InnerDriver=d"));
 #undef SHARED
-    assert_true(same("DSN=orders;InnerDriver=d;Instances=a:1,b",
-                     "DSN=orders;InnerDriver=d;Instances= a:1 ,b", FLEET_KEY));
-    assert_false(same("DSN=orders;InnerDriver=d;Instances=x@a:1",
-                      "DSN=orders;InnerDriver=d;Instances=x@a:2", FLEET_KEY));
+    assert_true(same_fleet("DSN=orders;InnerDriver=d;Instances=a:1,b",
+                           "DSN=orders;InnerDriver=d;Instances= a:1 ,b"));
+    assert_false(same_fleet("DSN=orders;InnerDriver=d;Instances=x@a:1",
+                            "DSN=orders;InnerDriver=d;Instances=x@a:2"));
+    assert_false(same_fleet("DSN=orders;InnerDriver=d;Instances=x@a,b",
+                            "DSN=orders;InnerDriver=d;Instances=x@b,b"));
+    assert_false(same_fleet("DSN=orders;InnerDriver=d;Instances=a,b",
+                            "DSN=orders;InnerDriver=d;Instances=a,b,c"));
 }
 
 static void logins_are_all_that_goes_down(void **state)
@@ -723,8 +739,7 @@ static void the_sample_says_what_is_the_default(void **state)
     assert_non_null(strstr(sample, "Metrics="));
     /* blanks in the list are kept as written */
     assert_string_equal(strchr(sample, '\n'), strchr(plain, '\n'));
-    assert_true(same("DSN=orders", "DSN=orders;Instances=n1,n2,n3",
-                     FLEET_KEY));
+    assert_true(same_fleet("DSN=orders", "DSN=orders;Instances=n1,n2,n3"));
     free(plain);
     free(sample);
     text_free(&file);

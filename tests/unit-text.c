@@ -44,6 +44,21 @@ static void buffer_grows_and_stays_terminated(void **state)
     text_free(&text);
 }
 
+static void numbers_are_decimal(void **state)
+{
+    struct text text;
+
+    (void)state;
+    text_init(&text);
+    text_append_number(&text, 0);
+    text_append_char(&text, ' ');
+    text_append_number(&text, 10);
+    text_append_char(&text, ' ');
+    text_append_number(&text, UINT64_MAX);
+    assert_string_equal(text_string(&text), "0 10 18446744073709551615");
+    text_free(&text);
+}
+
 static void buffer_without_memory_fails_for_good(void **state)
 {
     struct text text;
@@ -313,6 +328,11 @@ static void words_compare_without_case_or_locale(void **state)
     assert_true(text_same("PoolMax", "POOLMAX"));
     assert_false(text_same("PoolMax", "PoolMa"));
     assert_false(text_same("\xC4", "\xE4"));
+    assert_true(text_same("", ""));
+    assert_true(text_same("z", "Z"));
+    assert_false(text_same("@", "`")); /* one bit apart, but no letters */
+    assert_false(text_same("", " "));
+    assert_false(text_same("a", ""));
     assert_true(text_same_bytes("DSN=x", 3, "dsn"));
     assert_false(text_same_bytes("DSN=x", 3, "dsnx"));
     assert_false(text_same_bytes("DSN=x", 3, "ds"));
@@ -476,6 +496,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer_grows_and_stays_terminated),
+        cmocka_unit_test(numbers_are_decimal),
         cmocka_unit_test(buffer_without_memory_fails_for_good),
         cmocka_unit_test(take_gives_an_empty_string_too),
         cmocka_unit_test(wiped_buffer_clears_what_it_held),
