@@ -102,6 +102,12 @@ static const struct {
       "know" },
     { BOOK_BY_PSQLODBC, "SQLSet*Attr and SQLGet*Attr, Diagnostics",
       "SQL_ATTR_AUTOCOMMIT 7: SQLSTATE HY009, *", "psqlODBC's word for it" },
+    { BOOK_BY_PSQLODBC, "SQLSetStmtAttr and SQLGetStmtAttr, Diagnostics",
+      "SQL_ATTR_ROW_NUMBER without a cursor: SQLSTATE 07005, *",
+      "psqlODBC's word for it" },
+    { BOOK_BY_PSQLODBC, "SQLSetStmtAttr and SQLGetStmtAttr, Diagnostics",
+      "SQL_ATTR_CURSOR_TYPE 77: SQL_SUCCESS_WITH_INFO, *",
+      "psqlODBC takes another cursor instead" },
     { BOOK_BY_PSQLODBC, "SQLSetStmtAttr, Diagnostics: 24000 *", "*",
       "psqlODBC leaves it to the manager" },
 };
