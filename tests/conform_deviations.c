@@ -20,6 +20,10 @@
 #define DM_CUTS \
     "unixODBC answers it; it cuts without a record, and one character early"
 
+#define WIDE_TEXT \
+    "psqlODBC's wide functions convert what the narrow ones gave, and do not " \
+    "see that it was cut"
+
 static const struct {
     enum book_by by;
     const char *rule, *miss, *reason;
@@ -110,6 +114,23 @@ static const struct {
       "psqlODBC takes another cursor instead" },
     { BOOK_BY_PSQLODBC, "SQLSetStmtAttr, Diagnostics: 24000 *", "*",
       "psqlODBC leaves it to the manager" },
+    { BOOK_BY_PSQLODBC, "SQL*: lengths and truncation", "value null: *",
+      WIDE_TEXT },
+    { BOOK_BY_PSQLODBC, "SQL*: lengths and truncation", "length, value null*",
+      WIDE_TEXT },
+    { BOOK_BY_PSQLODBC, "SQL*: lengths and truncation",
+      "one character too few: *", WIDE_TEXT },
+    { BOOK_BY_PSQLODBC, "SQL*: lengths and truncation", "cut and terminated: *",
+      WIDE_TEXT },
+    { BOOK_BY_PSQLODBC, "SQL*: 01004, HY090", "a negative room: *",
+      "psqlODBC leaves it to the manager" },
+    { BOOK_BY_PSQLODBC, "SQLTables and others, Arguments: *",
+      "SQLPrimaryKeys without a table: SQLSTATE HY000, *",
+      "psqlODBC's word for it" },
+    { BOOK_BY_PSQLODBC, "SQL*", "a NULL without an indicator: SQLSTATE HY000, *",
+      "psqlODBC's word for it" },
+    { BOOK_BY_PSQLODBC, "Appendix D, Converting Data from SQL to C: numbers",
+      "*", "psqlODBC converts by atoi() and looks at no range" },
 };
 
 const char *book_deviation(const char *rule, const char *miss, unsigned by)

@@ -85,6 +85,7 @@ integration_programs = \
 	tests/conform-handle-test \
 	tests/conform-info-test \
 	tests/conform-record-test \
+	tests/conform-text-test \
 	tests/connect-test \
 	tests/fault-test \
 	tests/fork-test \
@@ -189,6 +190,8 @@ tests_conform_connect_test_SOURCES = tests/conform-connect-test.c $(conform)
 tests_conform_connect_test_LDADD = $(integration_ldadd)
 tests_conform_attr_test_SOURCES = tests/conform-attr-test.c $(conform)
 tests_conform_attr_test_LDADD = $(integration_ldadd)
+tests_conform_text_test_SOURCES = tests/conform-text-test.c $(conform)
+tests_conform_text_test_LDADD = $(integration_ldadd)
 tests_switch_test_SOURCES = tests/switch-test.c $(odbc_try)
 tests_switch_test_LDADD = $(integration_ldadd)
 tests_manager_test_SOURCES = tests/manager-test.c $(odbc_try)
