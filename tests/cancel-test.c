@@ -4,18 +4,20 @@
 /*
  * SQLCancel: it ends the call it is meant for, waits for nothing, and never
  * reaches the next user of the link, even if the session is gone before the
- * cancel has arrived (rules §4.6, §5.4).
+ * cancel has arrived (rules §4.6, §5.4); nor if it is the manager's pooling
+ * that hands the session on.
  */
 #include "autoconf.h"
 
 #include "odbc_tap.h"
+#include "odbc_try.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#define POOL "DSN=orders;Instances=n1;PoolMax=1"
+#define POOL "DSN=orders;Instances=n1;PoolMax=1;ManagerPooling=allow"
 
 enum { ROUNDS = 40 };
 
@@ -77,7 +79,7 @@ static double cancel_once(SQLHENV env, SQLHDBC watch, struct run *run,
     return start;
 }
 
-int main(void)
+static void try_cancel(void)
 {
     SQLHENV env = odbc_env(SQL_OV_ODBC3);
     SQLHDBC watch = odbc_open(env, "DSN=n1;UID=postgres", false);
@@ -110,5 +112,22 @@ int main(void)
     printf("# the slowest SQLCancel took %.3f ms\n", slowest * 1000);
     odbc_close(watch);
     SQLFreeHandle(SQL_HANDLE_ENV, env);
+}
+
+static void try_pooled(void)
+{
+    if (!try_ini_make("", "CPTimeout = 600\n",
+                      "\n[ODBC]\nPooling = Yes\n")) {
+        tap_ok(false, "ini files of its own", "%s", "none");
+        return;
+    }
+    try_cancel();
+    try_ini_drop();
+}
+
+int main(void)
+{
+    tap_apart("without the manager's pooling", try_cancel);
+    tap_apart("with it", try_pooled);
     return tap_end();
 }

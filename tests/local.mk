@@ -93,6 +93,7 @@ integration_programs = \
 	tests/hang-test \
 	tests/leak-test \
 	tests/limits-test \
+	tests/manager-kept-test \
 	tests/manager-leak-test \
 	tests/manager-test \
 	tests/standby-test \
@@ -194,7 +195,15 @@ tests_conform_text_test_SOURCES = tests/conform-text-test.c $(conform)
 tests_conform_text_test_LDADD = $(integration_ldadd)
 tests_switch_test_SOURCES = tests/switch-test.c $(odbc_try)
 tests_switch_test_LDADD = $(integration_ldadd)
-tests_manager_test_SOURCES = tests/manager-test.c $(odbc_try)
+# What tests of the manager's own pooling share.
+manager = tests/manager.c tests/manager.h tests/odbc_try.c tests/odbc_try.h
+tests_manager_test_SOURCES = tests/manager-test.c $(manager) $(odbc_tap)
+tests_manager_kept_test_SOURCES = \
+	tests/manager-kept-test.c \
+	$(manager) \
+	$(trouble) \
+	$(NULL)
+tests_manager_kept_test_LDADD = $(integration_ldadd)
 tests_manager_test_LDADD = $(integration_ldadd)
 tests_warm_test_SOURCES = tests/warm-test.c $(odbc_try)
 tests_warm_test_LDADD = $(integration_ldadd)
@@ -204,7 +213,7 @@ tests_connect_test_SOURCES = tests/connect-test.c $(odbc_try)
 tests_connect_test_LDADD = $(integration_ldadd)
 tests_attr_test_SOURCES = tests/attr-test.c $(odbc_try)
 tests_attr_test_LDADD = $(integration_ldadd)
-tests_cancel_test_SOURCES = tests/cancel-test.c $(odbc_tap)
+tests_cancel_test_SOURCES = tests/cancel-test.c $(odbc_try)
 tests_cancel_test_LDADD = $(integration_ldadd)
 # What those share that break instances.
 trouble = tests/trouble.c tests/trouble.h $(odbc_tap)
