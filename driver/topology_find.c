@@ -120,6 +120,14 @@ static bool headless_locked(struct topology *topology, uint64_t now,
            pending_locked(topology, now);
 }
 
+/* Rows of AffinityQuery give no type: keys are whole numbers as long as every
+   value is one, and somebody has not answered yet. */
+static bool type_is_open_locked(struct topology *topology)
+{
+    return topology->kind == TOPOLOGY_QUERY &&
+           !topology_complete_locked(topology);
+}
+
 bool topology_find_locked(struct topology *topology,
                           const struct route_key *key, uint64_t now,
                           struct topology_answer *answer)
@@ -141,6 +149,10 @@ bool topology_find_locked(struct topology *topology,
     }
     if (topology->map) {
         topology_map_find(topology, topology->map, key, answer, &result);
+    }
+    if (answer->bad_key && type_is_open_locked(topology)) {
+        answer->bad_key = false;
+        answer->state = ROUTE_IS_UNKNOWN;
     }
     if (result == ROUTE_MAP_ASK_SERVER &&
         !topology_resolver_find_locked(topology, key, now, answer)) {

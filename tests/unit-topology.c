@@ -675,6 +675,28 @@ static void test_query(void **state)
     assert_string_equal(owner_of("3"), "n1");
 }
 
+/* Whoever has answered so far has nothing but whole numbers, or NULL. */
+static void test_query_type_is_open(void **state)
+{
+    static const char *const null[] = { "list,-,-", NULL };
+    static const char *const words[] = { "list,eu,-", NULL };
+    static const char *const numbers[] = { "list,5,-", NULL };
+
+    (void)state;
+    make_fleet("n1 n2 n3", "", "SELECT * FROM my_query", "");
+    canned[0].rows = null;
+    canned[1].rows = numbers;
+    canned[2].rows = words;
+    learn("n1");
+    assert_string_equal(owner_of("eu"), "unknown, pending");
+    learn("n2");
+    assert_string_equal(owner_of("eu"), "unknown, pending");
+    assert_string_equal(owner_of("5"), "n2");
+    learn("n3");
+    assert_string_equal(owner_of("eu"), "n3");
+    assert_string_equal(owner_of("5"), "n2");
+}
+
 static void test_query_shapes(void **state)
 {
     static const char *const odd[] = { "rnge,0,10", NULL };
