@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inner_sql.h"
+
 void command_answer_begin(struct command_answer *answer,
                           const char *const *names)
 {
@@ -104,78 +106,6 @@ void command_answer_say(const struct command_answer *answer, size_t row,
 
 /* ---- the SELECT ------------------------------------------------------ */
 
-static bool is_plain(unsigned char c)
-{
-    return c < 0x80 && c != '\\';
-}
-
-/* A run of ASCII in quotes.  A control character would only break the tables
-   that tools print. */
-static size_t append_plain(struct text *sql, const char *value)
-{
-    size_t i = 0;
-
-    text_append_char(sql, '\'');
-    for (; value[i] && is_plain((unsigned char)value[i]); i++) {
-        char c = value[i];
-
-        if (c == '\'') {
-            text_append_char(sql, c);
-        }
-        text_append_char(sql, (unsigned char)c < ' ' || c == 0x7f ? ' ' : c);
-    }
-    text_append_char(sql, '\'');
-    return i;
-}
-
-/* A run of other characters as UTF-8 in hexadecimal digits; bytes that are no
-   UTF-8 have become U+FFFD, so that the server finds nothing to complain of. */
-static size_t append_encoded(struct text *sql, const char *value)
-{
-    size_t i = 0;
-
-    text_append(sql, "pg_catalog.convert_from(pg_catalog.decode('");
-    while ((unsigned char)value[i] >= 0x80) {
-        struct text bytes;
-        uint32_t point;
-
-        text_init(&bytes);
-        i += text_decode(value + i, strlen(value + i), &point);
-        text_append_point(&bytes, point);
-        for (size_t k = 0; k < bytes.length; k++) {
-            text_appendf(sql, "%02x", (unsigned char)bytes.data[k]);
-        }
-        sql->failed |= bytes.failed;
-        text_free(&bytes);
-    }
-    text_append(sql, "', 'hex'), 'UTF8')");
-    return i;
-}
-
-/* A backslash means itself in a literal or does not, by a setting of the
-   session's. */
-static void append_literal(struct text *sql, const char *value)
-{
-    const char *between = "";
-
-    if (!value) {
-        text_append(sql, "NULL");
-        return;
-    }
-    do {
-        text_append(sql, between);
-        if (*value == '\\') {
-            text_append(sql, "pg_catalog.chr(92)");
-            value++;
-        } else if (is_plain((unsigned char)*value)) {
-            value += append_plain(sql, value);
-        } else {
-            value += append_encoded(sql, value);
-        }
-        between = " || ";
-    } while (*value);
-}
-
 /* Bytes, though a VARCHAR counts characters: Perl's DBD::ODBC takes its size
    for that of a buffer, and fails where UTF-8 does not fit. */
 static size_t value_width(const char *value)
@@ -205,52 +135,77 @@ static size_t column_width(const struct command_answer *answer, size_t column,
     return width;
 }
 
-static void append_columns(const struct command_answer *answer, size_t least,
+static void append_name(const struct inner_sql *dialect, const char *name,
+                        struct text *sql)
+{
+    text_append_char(sql, dialect->quote);
+    text_append(sql, name);
+    text_append_char(sql, dialect->quote);
+}
+
+static void append_columns(const struct command_answer *answer,
+                           const struct inner_sql *dialect, size_t least,
                            struct text *sql)
+{
+    for (size_t i = 0; i < answer->columns; i++) {
+        text_appendf(sql, "%sCAST(c%zu AS %s(%zu)) AS ",
+                     i ? ", " : "SELECT ", i, dialect->text_type,
+                     column_width(answer, i, least));
+        append_name(dialect, answer->names[i], sql);
+    }
+}
+
+static void append_value(const struct inner_sql *dialect, const char *value,
+                         struct text *sql)
+{
+    if (value) {
+        dialect->literal(value, sql);
+    } else {
+        text_append(sql, "NULL");
+    }
+}
+
+/* The first row gives the columns their names, which not every database lets
+   be given to VALUES, and is of NULLs if there is none. */
+static void append_first(const struct command_answer *answer,
+                         const struct inner_sql *dialect, struct text *sql)
 {
     bool rows = command_answer_rows(answer) > 0;
 
+    text_append(sql, "SELECT ");
     for (size_t i = 0; i < answer->columns; i++) {
-        text_append(sql, i ? ", " : "SELECT ");
-        if (rows) {
-            text_appendf(sql, "CAST(c%zu", i);
-        } else {
-            text_append(sql, "CAST(NULL");
-        }
-        text_appendf(sql, " AS VARCHAR(%zu)) AS \"%s\"",
-                     column_width(answer, i, least), answer->names[i]);
+        text_append(sql, i ? ", " : "");
+        append_value(dialect, rows ? value_at(answer, 0, i) : NULL, sql);
+        text_appendf(sql, " AS c%zu", i);
     }
 }
 
-static void append_values(const struct command_answer *answer,
-                          struct text *sql)
+static void append_others(const struct command_answer *answer,
+                          const struct inner_sql *dialect, struct text *sql)
 {
-    text_append(sql, " FROM (VALUES ");
-    for (size_t row = 0; row < command_answer_rows(answer); row++) {
-        text_append(sql, row ? ", (" : "(");
+    for (size_t row = 1; row < command_answer_rows(answer); row++) {
+        text_append(sql, row > 1 ? ", (" : " UNION ALL VALUES (");
         for (size_t i = 0; i < answer->columns; i++) {
             text_append(sql, i ? ", " : "");
-            append_literal(sql, value_at(answer, row, i));
+            append_value(dialect, value_at(answer, row, i), sql);
         }
         text_append_char(sql, ')');
     }
-    text_append(sql, ") AS affinity (");
-    for (size_t i = 0; i < answer->columns; i++) {
-        text_appendf(sql, "%sc%zu", i ? ", " : "", i);
-    }
-    text_append_char(sql, ')');
 }
 
-bool command_answer_sql(const struct command_answer *answer, size_t least,
+bool command_answer_sql(const struct command_answer *answer,
+                        const struct inner_sql *dialect, size_t least,
                         struct text *sql)
 {
     if (answer->failed) {
         return false;
     }
-    append_columns(answer, least, sql);
-    if (command_answer_rows(answer) > 0) {
-        append_values(answer, sql);
-    } else {
+    append_columns(answer, dialect, least, sql);
+    text_append(sql, " FROM (");
+    append_first(answer, dialect, sql);
+    append_others(answer, dialect, sql);
+    text_append(sql, ") AS affinity");
+    if (command_answer_rows(answer) == 0) {
         text_append(sql, " WHERE 1 = 0");
     }
     return !sql->failed;

@@ -14,6 +14,8 @@
 
 #include "text.h"
 
+struct inner_sql;
+
 /* Out of memory is sticky, and asked for by command_answer_sql(). */
 struct command_answer {
     const char *const *names; /* of the columns; kept, not copied */
@@ -41,14 +43,15 @@ size_t command_answer_rows(const struct command_answer *answer);
 void command_answer_say(const struct command_answer *answer, size_t row,
                         struct text *out);
 
-/* Appends the SELECT.  Each column is a VARCHAR as wide as its longest value,
-   and at least `least`, so that tools which print tables make them narrow.
-   The text is ASCII, whatever the values hold: what a narrow call does to
-   other characters depends on the process's locale (facts §3), so the server
-   puts them together.  It needs no setting of the session's: neither
-   standard_conforming_strings nor search_path.
+/* Appends the SELECT as the inner driver's database reads it.  Each column is
+   a text as wide as its longest value, and at least `least`, so that tools
+   which print tables make them narrow.  It is ASCII, whatever the values hold:
+   what a narrow call does to other characters depends on the process's locale
+   (facts §3), so the server puts them together.  It needs no setting of the
+   session's: neither standard_conforming_strings nor search_path.
    False: out of memory. */
-bool command_answer_sql(const struct command_answer *answer, size_t least,
+bool command_answer_sql(const struct command_answer *answer,
+                        const struct inner_sql *dialect, size_t least,
                         struct text *sql);
 
 #endif

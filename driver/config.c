@@ -336,6 +336,19 @@ static void obey_read_only(struct config *config)
     }
 }
 
+void config_refuse_place(const struct config *config,
+                         const struct connstr_item *item, struct why *why)
+{
+    char space[64];
+
+    why_set(why, WHY_VALUE, "%s=%s: not allowed beside Instances, all of "
+            "which would become the same one; %s", item->keyword,
+            connstr_shown(item->keyword, item->value, space),
+            *config->fleet.inner_driver
+            ? "write host:port in Instances"
+            : "it belongs into each instance's own DSN");
+}
+
 /* A host beside the instances would make all of them the same one. */
 static bool check_addresses(const struct config *config, struct why *why)
 {
@@ -344,16 +357,9 @@ static bool check_addresses(const struct config *config, struct why *why)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const struct connstr_item *item = connstr_find(&config->passed,
                                                        words[i]);
-        char space[64];
 
         if (item) {
-            why_set(why, WHY_VALUE, "%s=%s: not allowed beside Instances, all "
-                    "of which would become the same one; %s",
-                    item->keyword,
-                    connstr_shown(item->keyword, item->value, space),
-                    *config->fleet.inner_driver
-                    ? "write host:port in Instances"
-                    : "it belongs into each instance's own DSN");
+            config_refuse_place(config, item, why);
             return false;
         }
     }

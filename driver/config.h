@@ -108,6 +108,11 @@ void config_free(struct config *config);
    §5.6), in the login's secret_dup(). */
 void config_forget_login(struct config *config);
 
+/* Says that this keyword, which tells where an instance is, may not stand
+   beside Instances (HY024). */
+void config_refuse_place(const struct config *config,
+                         const struct connstr_item *item, struct why *why);
+
 /* A deep copy of the fleet's part, for a fleet that outlives the session
    that made it.  False: out of memory, nothing to free. */
 bool config_copy_fleet(struct config_fleet *to,

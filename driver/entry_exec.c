@@ -218,8 +218,8 @@ static SQLRETURN answer_with(struct stmt *stmt, enum text_width width,
     SQLRETURN rc;
 
     text_init(&sql);
-    if (command_answer_sql(answer, way == WAY_PREPARE ? PREPARED_WIDTH : 1,
-                           &sql)) {
+    if (command_answer_sql(answer, inner_of(stmt->call)->kind->sql,
+                           way == WAY_PREPARE ? PREPARED_WIDTH : 1, &sql)) {
         text = to_argument(&sql, width);
     }
     if (!text) {

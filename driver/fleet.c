@@ -84,7 +84,8 @@ enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i,
     struct route_member *m = &fleet->members[i];
     enum inner_fault fault =
         late ? INNER_FAULT_INSTANCE
-             : instance->inner->kind->fault(error->state, error->text);
+             : instance->inner->kind->fault(error->state, error->native,
+                                          error->text);
 
     mutex_lock(&fleet->lock);
     instance->error = *error;

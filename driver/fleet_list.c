@@ -254,7 +254,8 @@ static void retire(struct fleet *fleet)
     login_retire_all(fleet);
 }
 
-struct fleet *fleet_get(const struct config *config, struct why *why)
+static struct fleet *find_or_make(const struct config *config,
+                                  struct why *why)
 {
     struct fleet *fleet, *made;
 
@@ -285,6 +286,40 @@ struct fleet *fleet_get(const struct config *config, struct why *why)
         return fleet;
     }
     return made;
+}
+
+/* What says where an instance is, in our own string, would make all of them
+   the same one.  config.c knows the words of all drivers, the kinds those of
+   theirs. */
+static bool places_are_free(const struct fleet *fleet,
+                            const struct config *config, struct why *why)
+{
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct inner_kind *kind = fleet->instances[i].inner->kind;
+
+        for (const char *const *place = kind->places; place && *place;
+             place++) {
+            const struct connstr_item *item =
+                connstr_find(&config->passed, *place);
+
+            if (item) {
+                config_refuse_place(config, item, why);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+struct fleet *fleet_get(const struct config *config, struct why *why)
+{
+    struct fleet *fleet = find_or_make(config, why);
+
+    if (fleet && !places_are_free(fleet, config, why)) {
+        fleet_release(fleet);
+        return NULL;
+    }
+    return fleet;
 }
 
 struct fleet *fleet_retain(struct fleet *fleet)

@@ -164,7 +164,7 @@ static struct inner *make(const char *path, void *library, struct why *why)
     }
     fill_calls(&inner->call, library);
     inner->wide = inner->call.SQLDriverConnectW != NULL;
-    inner->kind = inner_kind_of(inner);
+    inner->kind = inner_kind_of(inner->path);
     if (!NEEDED(&inner->call)) {
         why_set(why, WHY_DRIVER,
                 "%s is no ODBC 3 driver: it lacks SQLAllocHandle, "
@@ -381,10 +381,30 @@ static bool set_version(const struct inner_calls *call, SQLHENV handle,
                (SQLPOINTER)(intptr_t)SQL_OV_ODBC3, 0));
 }
 
+SQLHENV inner_env_new(const struct inner *inner, SQLINTEGER odbc_version,
+                      struct why *why)
+{
+    const struct inner_calls *call = &inner->call;
+    SQLHENV handle = SQL_NULL_HENV;
+
+    lock_assert_none();
+    if (!SQL_SUCCEEDED(call->SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE,
+                                            &handle))) {
+        why_set(why, WHY_DRIVER, "%s gives no environment", inner->path);
+        return SQL_NULL_HENV;
+    }
+    if (!set_version(call, handle, odbc_version)) {
+        why_set(why, WHY_DRIVER, "%s knows no ODBC version %d", inner->path,
+                (int)odbc_version);
+        call->SQLFreeHandle(SQL_HANDLE_ENV, handle);
+        return SQL_NULL_HENV;
+    }
+    return handle;
+}
+
 SQLHENV inner_env(const struct inner *inner, SQLINTEGER odbc_version,
                   struct why *why)
 {
-    const struct inner_calls *call = &inner->call;
     SQLHENV handle = find_env(inner, odbc_version);
     struct inner_env *env, *spare;
 
@@ -396,28 +416,65 @@ SQLHENV inner_env(const struct inner *inner, SQLINTEGER odbc_version,
         why_memory(why);
         return SQL_NULL_HENV;
     }
-    lock_assert_none();
     env->odbc_version = odbc_version;
     env->forked = fork_count();
-    if (!SQL_SUCCEEDED(call->SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE,
-                                            &env->handle))) {
-        why_set(why, WHY_DRIVER, "%s gives no environment", inner->path);
+    env->handle = inner_env_new(inner, odbc_version, why);
+    if (!env->handle) {
         free(env);
         return SQL_NULL_HENV;
     }
-    if (!set_version(call, env->handle, odbc_version)) {
-        why_set(why, WHY_DRIVER, "%s knows no ODBC version %d", inner->path,
-                (int)odbc_version);
-        handle = SQL_NULL_HENV;
-        spare = env;
-    } else {
-        handle = keep_env(inner, env, &spare);
-    }
+    handle = keep_env(inner, env, &spare);
     if (spare) {
-        call->SQLFreeHandle(SQL_HANDLE_ENV, spare->handle);
+        inner->call.SQLFreeHandle(SQL_HANDLE_ENV, spare->handle);
         free(spare);
     }
     return handle;
+}
+
+/* ---- what it says of itself -------------------------------------------- */
+
+/* SQL_DRIVER_NAME, "" if it does not say. */
+static void read_name(const struct inner *inner, SQLHDBC hdbc,
+                      struct text *name)
+{
+    SQLWCHAR wide[128] = { 0 };
+    char narrow[128] = "";
+    SQLSMALLINT length;
+
+    if (inner->call.SQLGetInfoW &&
+        SQL_SUCCEEDED(inner->call.SQLGetInfoW(hdbc, SQL_DRIVER_NAME, wide,
+                                              sizeof wide - sizeof *wide,
+                                              &length))) {
+        size_t units = 0;
+
+        while (wide[units]) {
+            units++;
+        }
+        text_append_utf16(name, wide, units);
+    } else if (inner->call.SQLGetInfo &&
+               SQL_SUCCEEDED(inner->call.SQLGetInfo(hdbc, SQL_DRIVER_NAME,
+                                                    narrow, sizeof narrow - 1,
+                                                    &length))) {
+        text_append(name, narrow);
+    }
+}
+
+void inner_confirm(const struct inner *inner, SQLHDBC hdbc)
+{
+    struct inner *owner = (struct inner *)(uintptr_t)inner;
+    struct text name;
+
+    if (atomic_load(&inner->confirmed)) {
+        return;
+    }
+    lock_assert_none();
+    text_init(&name);
+    read_name(inner, hdbc, &name);
+    if (!name.failed && inner_kind_of(text_string(&name)) != inner->kind) {
+        atomic_store(&owner->kind, &inner_unknown);
+    }
+    atomic_store(&owner->confirmed, !name.failed);
+    text_free(&name);
 }
 
 /* ---- SQLGetFunctions ------------------------------------------------- */

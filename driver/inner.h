@@ -37,7 +37,9 @@ struct inner_kind; /* inner_kind.h: what only this sort of driver knows */
 
 struct inner {
     struct inner_calls call; /* first: the cast from it is inner_of() */
-    const struct inner_kind *kind;
+    const struct inner_kind *_Atomic kind; /* by its file's name, until
+                                              inner_confirm() */
+    _Atomic bool confirmed;
     bool wide;          /* exports SQLDriverConnectW */
     char *path;         /* the library file */
     struct inner *next; /* list owned by inner.c, as what follows is */
@@ -75,6 +77,17 @@ const struct inner *inner_load(const char *driver, struct why *why);
    calls the inner driver without it. */
 SQLHENV inner_env(const struct inner *inner, SQLINTEGER odbc_version,
                   struct why *why);
+
+/* The same for one link alone, where the inner kind says that links must not
+   share any; the caller frees it. */
+SQLHENV inner_env_new(const struct inner *inner, SQLINTEGER odbc_version,
+                      struct why *why);
+
+/* Asks the driver itself, over its first connection, whether it is of the kind
+   that its file's name makes it (SQL_DRIVER_NAME).  If it says something else,
+   or nothing, its kind is inner_unknown from now on.  Locks: none may be
+   held. */
+void inner_confirm(const struct inner *inner, SQLHDBC hdbc);
 
 /* Has the inner driver the function of this SQL_API_ number, in either width?
    What it says of itself is asked once per process, over `hdbc` (which must be

@@ -5,7 +5,8 @@
  * What only one sort of inner driver knows: how its connection strings want
  * to be written, what makes a used link clean again, how to ask an instance
  * who it is, what its refusals mean.  One file per sort (inner_<sort>.c), one
- * for drivers we know nothing of; general code asks through this table.
+ * for drivers we know nothing of; general code asks through this table.  Which
+ * sort a driver is: inner_kind.c.
  */
 #ifndef INNER_KIND_H
 #define INNER_KIND_H
@@ -20,6 +21,7 @@
 
 struct connstr;
 struct inner;
+struct inner_sql; /* inner_sql.h */
 
 /* Where a link leads. */
 struct inner_target {
@@ -49,7 +51,24 @@ static inline bool inner_refuses(enum inner_fault fault)
 }
 
 struct inner_kind {
-    const char *name;
+    const char *name;   /* in messages */
+
+    /* How SQL_DRIVER_NAME, or the library's file, begins, "lib" aside. */
+    const char *driver;
+
+    /* May links share an environment?  Only where the driver is known to lock
+       what hangs on one; else each link has its own. */
+    bool env_shared;
+
+    /* Are there PostgreSQL's catalogs of partitions, for AffinityTable? */
+    bool partitions;
+
+    /* Keywords that say where an instance is, beside Server and Port: as part
+       of our own string they would make all instances the same one.  Ends
+       with NULL; NULL: there are no others. */
+    const char *const *places;
+
+    const struct inner_sql *sql;
 
     /* The inner connection string.  wide: for SQLDriverConnectW.  Secrets go
        into out, which the caller wipes.  False: why. */
@@ -59,7 +78,7 @@ struct inner_kind {
     /* SQL that follows the roll-back of a reset (NULL: a used link cannot be
        made clean and is closed), and statements after it: what the
        application's own start-up settings were.  settings() appends to out,
-       nothing when there are none. */
+       nothing when there are none; NULL: there never are. */
     const char *reset;
     bool (*settings)(const struct inner_target *target, struct text *out,
                      struct why *why);
@@ -73,19 +92,26 @@ struct inner_kind {
        the driver does not expect, so that it must be set again? */
     bool encoding_lost;
 
+    /* SQL that begins a transaction, for a driver that refuses to disconnect
+       because it believes to be in one which SQL text has ended.  NULL: there
+       is no such driver. */
+    const char *unstick;
+
     /* What a connection attribute was before anybody set it, for those the
-       driver lets nobody read.  False: not known. */
+       driver lets nobody read.  False: not known.  NULL: of none. */
     bool (*attr_default)(SQLINTEGER attribute, SQLULEN *value);
 
-    /* What this SQLSTATE says when a link could not be opened or is dead. */
-    enum inner_fault (*fault)(const char *sqlstate, const char *text);
+    /* What this error says when a link could not be opened or is dead. */
+    enum inner_fault (*fault)(const char *sqlstate, SQLINTEGER native,
+                              const char *text);
 };
 
-/* The sort of this inner driver, by its library's name (it is needed before
-   a first connection could be asked).  Never NULL. */
-const struct inner_kind *inner_kind_of(const struct inner *inner);
+/* The sort of the driver of this name: its library's file, with or without a
+   folder, or what SQL_DRIVER_NAME says.  Never NULL. */
+const struct inner_kind *inner_kind_of(const char *name);
 
 extern const struct inner_kind inner_psqlodbc;
+extern const struct inner_kind inner_sqlite;
 extern const struct inner_kind inner_unknown;
 
 #endif

@@ -23,6 +23,7 @@
 #include "inifile.h"
 #include "inner_kind.h"
 #include "inner_pqopt.h"
+#include "inner_psqlodbc.h"
 
 #include <ctype.h>
 #include <locale.h>
@@ -278,7 +279,8 @@ static bool attr_default(SQLINTEGER attribute, SQLULEN *value)
 /* What PostgreSQL says (rules §5.2).  libpq's own failures come as 08001 or
    08S01, with the server's FATAL message, if there was one, only in the text:
    psqlODBC 13.02 drops its SQLSTATE. */
-static enum inner_fault fault(const char *sqlstate, const char *text)
+static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
+                              const char *text)
 {
     static const struct {
         const char *state, *words;
@@ -310,6 +312,7 @@ static enum inner_fault fault(const char *sqlstate, const char *text)
         { "XX", "", INNER_FAULT_NONE },
     };
 
+    (void)native; /* always the same */
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (strncmp(sqlstate, table[i].state, strlen(table[i].state)) == 0 ||
             (*table[i].words && strstr(text, table[i].words))) {
@@ -339,6 +342,10 @@ static const char *const who[] = {
 
 const struct inner_kind inner_psqlodbc = {
     .name = "psqlODBC",
+    .driver = "psqlodbc",
+    .env_shared = true, /* it locks the list of its connections */
+    .partitions = true,
+    .sql = &inner_psqlodbc_sql,
     .compose = compose,
     .reset = "DISCARD ALL",
     .settings = settings,

@@ -4,13 +4,14 @@
 /*
  * The inner driver of which we know nothing: roll back, attributes back, and
  * close a used link instead of handing it on, because nobody can say what
- * else it carries (promise 3).  Also the choice between the sorts.
+ * else it carries (promise 3).  Each link has an environment of its own,
+ * because nobody can say either whether the driver locks what hangs on one.
  */
 #include "autoconf.h"
 
 #include "connstr.h"
-#include "inner.h"
 #include "inner_kind.h"
+#include "inner_sql.h"
 
 #include <string.h>
 
@@ -34,25 +35,11 @@ static bool compose(const struct inner_target *target, bool wide,
     return !out->failed;
 }
 
-static bool settings(const struct inner_target *target, struct text *out,
-                     struct why *why)
-{
-    (void)target;
-    (void)out;
-    (void)why;
-    return true;
-}
-
-static bool attr_default(SQLINTEGER attribute, SQLULEN *value)
-{
-    (void)attribute;
-    (void)value;
-    return false;
-}
-
 /* By the classes of the SQL standard and of ODBC alone. */
-static enum inner_fault fault(const char *sqlstate, const char *text)
+static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
+                              const char *text)
 {
+    (void)native;
     (void)text;
     if (strncmp(sqlstate, "28", 2) == 0) {
         return INNER_FAULT_LOGIN;
@@ -62,24 +49,39 @@ static enum inner_fault fault(const char *sqlstate, const char *text)
                : INNER_FAULT_POOL;
 }
 
+/* Nobody knows whether a backslash means itself, nor how to write what is not
+   ASCII. */
+static void literal(const char *value, struct text *sql)
+{
+    text_append_char(sql, '\'');
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+
+        if (c == '\'') {
+            text_append_char(sql, '\'');
+        }
+        if (c < 0x80) {
+            text_append_char(sql, c == '\\' ? '/' : c < ' ' ? ' ' : (char)c);
+        } else if (c >= 0xC0) { /* once for each character */
+            text_append_char(sql, '?');
+        }
+    }
+    text_append_char(sql, '\'');
+}
+
+static const struct inner_sql standard_sql = {
+    .quote = '"',
+    .text_type = "VARCHAR",
+    .literal = literal,
+    .says_wrong = inner_sql_standard_wrong,
+};
+
 static const char *const no_queries[] = { NULL };
 
 const struct inner_kind inner_unknown = {
-    .name = "unknown",
+    .name = "an unknown driver",
+    .sql = &standard_sql,
     .compose = compose,
-    .reset = NULL,
-    .settings = settings,
     .who = no_queries,
-    .encoding_lost = false,
-    .attr_default = attr_default,
     .fault = fault,
 };
-
-const struct inner_kind *inner_kind_of(const struct inner *inner)
-{
-    const char *slash = strrchr(inner->path, '/');
-    const char *file = slash ? slash + 1 : inner->path;
-
-    return strncmp(file, "psqlodbc", 8) == 0 ? &inner_psqlodbc
-                                             : &inner_unknown;
-}

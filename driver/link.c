@@ -98,25 +98,57 @@ static bool ask_who(struct link *link, struct link_error *error)
     return !link_dead(link);
 }
 
-bool link_open(struct link *link, const struct link_order *order,
-               struct link_error *error)
+static void free_handles(struct link *link)
 {
-    const struct inner_calls *call = &order->inner->call;
+    const struct inner_calls *call = &link->inner->call;
+
+    if (link->hdbc) {
+        call->SQLFreeHandle(SQL_HANDLE_DBC, link->hdbc);
+        link->hdbc = SQL_NULL_HDBC;
+    }
+    if (link->env) {
+        call->SQLFreeHandle(SQL_HANDLE_ENV, link->env);
+        link->env = SQL_NULL_HENV;
+    }
+}
+
+static bool allocate(struct link *link, const struct link_order *order,
+                     struct link_error *error)
+{
+    const struct inner *inner = order->inner;
     struct why why = { 0 };
     SQLHENV env;
-    SQLRETURN rc;
 
-    lock_assert_none();
-    link->inner = order->inner;
+    link->inner = inner;
     link->hdbc = SQL_NULL_HDBC;
-    env = inner_env(order->inner, order->odbc_version, &why);
+    link->env = SQL_NULL_HENV;
+    if (inner->kind->env_shared) {
+        env = inner_env(inner, order->odbc_version, &why);
+    } else {
+        env = link->env = inner_env_new(inner, order->odbc_version, &why);
+    }
     if (!env) {
         link_set_error(error, "HY000", "%s", why.text);
         return false;
     }
-    rc = call->SQLAllocHandle(SQL_HANDLE_DBC, env, &link->hdbc);
-    if (!SQL_SUCCEEDED(rc)) {
+    if (!SQL_SUCCEEDED(inner->call.SQLAllocHandle(SQL_HANDLE_DBC, env,
+                                                  &link->hdbc))) {
         link_take_error(link, SQL_HANDLE_ENV, env, error);
+        link->hdbc = SQL_NULL_HDBC;
+        free_handles(link);
+        return false;
+    }
+    return true;
+}
+
+bool link_open(struct link *link, const struct link_order *order,
+               struct link_error *error)
+{
+    const struct inner_calls *call = &order->inner->call;
+    SQLRETURN rc;
+
+    lock_assert_none();
+    if (!allocate(link, order, error)) {
         return false;
     }
     call->SQLSetConnectAttr(
@@ -126,10 +158,10 @@ bool link_open(struct link *link, const struct link_order *order,
                      : connect_narrow(link, order->string);
     if (!SQL_SUCCEEDED(rc)) {
         link_take_error(link, SQL_HANDLE_DBC, link->hdbc, error);
-        call->SQLFreeHandle(SQL_HANDLE_DBC, link->hdbc);
-        link->hdbc = SQL_NULL_HDBC;
+        free_handles(link);
         return false;
     }
+    inner_confirm(link->inner, link->hdbc);
     /* what the application reads must be its own */
     call->SQLSetConnectAttr(link->hdbc, SQL_ATTR_LOGIN_TIMEOUT, NULL, 0);
     if (!ask_who(link, error)) {
@@ -166,19 +198,35 @@ void link_free_children(struct link *link, bool inner)
     }
 }
 
-void link_close(struct link *link)
+/* A driver that counts transactions by itself goes wrong when the application
+   ends one by SQL text, refuses to disconnect, and would keep its socket or
+   file open for good.  An empty transaction brings the two together again. */
+static void disconnect(struct link *link)
 {
     const struct inner_calls *call = &link->inner->call;
+    const char *begin = link->inner->kind->unstick;
+    struct link_error ignored;
 
+    if (!SQL_SUCCEEDED(call->SQLDisconnect(link->hdbc)) && begin &&
+        link_execute(link, begin, &ignored)) {
+        call->SQLSetConnectAttr(link->hdbc, SQL_ATTR_AUTOCOMMIT,
+                                (SQLPOINTER)SQL_AUTOCOMMIT_ON,
+                                SQL_IS_UINTEGER);
+        call->SQLDisconnect(link->hdbc);
+    }
+}
+
+void link_close(struct link *link)
+{
     lock_assert_none();
     link_free_children(link, link->hdbc != SQL_NULL_HDBC);
     if (link->hdbc) {
         if (link->touched && !link_dead(link)) {
-            call->SQLEndTran(SQL_HANDLE_DBC, link->hdbc, SQL_ROLLBACK);
+            link->inner->call.SQLEndTran(SQL_HANDLE_DBC, link->hdbc,
+                                         SQL_ROLLBACK);
         }
-        call->SQLDisconnect(link->hdbc);
-        call->SQLFreeHandle(SQL_HANDLE_DBC, link->hdbc);
-        link->hdbc = SQL_NULL_HDBC;
+        disconnect(link);
+        free_handles(link);
     }
 }
 

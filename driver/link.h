@@ -76,6 +76,7 @@ struct link {
     struct job job; /* first: what a helper thread is to do with it */
     const struct inner *inner;
     SQLHDBC hdbc;
+    SQLHENV env; /* its own, or SQL_NULL_HENV: it is on a shared one */
     bool wide; /* it was, or will be, opened by the wide function */
     struct link_who who;
 

@@ -22,6 +22,14 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool knows_default(const struct link *link, SQLINTEGER attribute,
+                          SQLULEN *value)
+{
+    const struct inner_kind *kind = link->inner->kind;
+
+    return kind->attr_default && kind->attr_default(attribute, value);
+}
+
 void link_note_attr(struct link *link, SQLINTEGER attribute)
 {
     const struct inner_calls *call = &link->inner->call;
@@ -40,7 +48,7 @@ void link_note_attr(struct link *link, SQLINTEGER attribute)
         link->spoilt = true;
         return;
     }
-    if (!link->inner->kind->attr_default(attribute, &before)) {
+    if (!knows_default(link, attribute, &before)) {
         rc = call->SQLGetConnectAttr(link->hdbc, attribute, &before,
                                      SQL_IS_UINTEGER, NULL);
         if (!SQL_SUCCEEDED(rc)) {

@@ -30,6 +30,8 @@ EXTRA_DIST += \
 	driver/inner.h \
 	driver/inner_kind.h \
 	driver/inner_pqopt.h \
+	driver/inner_psqlodbc.h \
+	driver/inner_sql.h \
 	driver/keeper.h \
 	driver/link.h \
 	driver/link_call.h \
@@ -166,8 +168,12 @@ driver_libcore_la_SOURCES = \
 	driver/link_query.c \
 	driver/link_reset.c \
 	driver/inner.c \
+	driver/inner_kind.c \
 	driver/inner_pqopt.c \
 	driver/inner_psqlodbc.c \
+	driver/inner_psqlodbc_sql.c \
+	driver/inner_sql.c \
+	driver/inner_sqlite.c \
 	driver/inner_unknown.c \
 	driver/config.c \
 	driver/config_instances.c \

@@ -266,9 +266,12 @@ void pool_abandon_locked(struct pool *pool, const struct unit *unit)
 /* What becomes of a link that came back; nothing is under way on it. */
 static void give_locked(struct link *link)
 {
-    if (link->spoilt || worn(link, clock_ns())) {
+    bool used = link->touched || link->children;
+
+    if (link->spoilt || worn(link, clock_ns()) ||
+        (used && !link->inner->kind->reset)) {
         pool_close_locked(link);
-    } else if (!link->touched && !link->children) {
+    } else if (!used) {
         pool_set_state_locked(link, LINK_IDLE);
         close_worn(link->pool, clock_ns());
     } else {

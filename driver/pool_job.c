@@ -141,7 +141,7 @@ static bool compose(struct link *link, struct text *string,
     }
     target = fleet_target(fleet_of(link), link->pool->instance, &passed);
     ok = kind->compose(&target, login_of(link)->wide, string, why) &&
-         kind->settings(&target, settings, why);
+         (!kind->settings || kind->settings(&target, settings, why));
     connstr_free(&passed);
     return ok;
 }
@@ -270,7 +270,7 @@ static void learn_job(struct link *link)
     bool asked = topology_ask(fleet, i, link, &error);
 
     fleet_learnt(fleet); /* the callers tell the units */
-    if (asked && !link_dead(link)) {
+    if (asked && !link->spoilt && !link_dead(link)) {
         settle(link);
     } else {
         if (link_dead(link)) {

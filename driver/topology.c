@@ -77,6 +77,24 @@ static bool check_config(const struct config_fleet *config, struct why *why)
     return true;
 }
 
+/* Partitions are read from PostgreSQL's catalogs. */
+static bool check_table(const struct fleet *fleet, struct why *why)
+{
+    for (uint32_t i = 0; *fleet->config.table && i < fleet->count; i++) {
+        const struct instance *instance = &fleet->instances[i];
+        const struct inner_kind *kind = instance->inner->kind;
+
+        if (!kind->partitions) {
+            why_set(why, WHY_UNAVAILABLE, "AffinityTable=%s: it works with "
+                    "psqlODBC, whose server knows who holds which partition; "
+                    "instance %s has %s: use AffinityMap or AffinityQuery",
+                    fleet->config.table, instance->name, kind->name);
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum topology_kind kind_of(const struct topology *topology)
 {
     const struct config_fleet *config = &topology->fleet->config;
@@ -119,7 +137,7 @@ struct topology *topology_new(struct fleet *fleet, struct why *why)
     const struct config_fleet *config = &fleet->config;
     struct topology *topology;
 
-    if (!check_config(config, why)) {
+    if (!check_config(config, why) || !check_table(fleet, why)) {
         return NULL;
     }
     topology = calloc(1, sizeof *topology);

@@ -8,6 +8,7 @@
  */
 #include "autoconf.h"
 
+#include "inner_sql.h"
 #include "topology_inside.h"
 
 #include <string.h>
@@ -29,15 +30,15 @@ static bool pending_locked(struct topology *topology, uint64_t now)
     return false;
 }
 
-/* Did the instance say that what it is asked is wrong: syntax, names, values?
-   Rights are not among it: another login may have them. */
-static bool is_wrong(const struct topology_instance *at)
+/* Did the instance say that what it is asked is wrong? */
+static bool is_wrong(const struct topology *topology, uint32_t i)
 {
-    const char *state = at->error.state;
+    const struct topology_instance *at = &topology->at[i];
+    const struct inner_sql *sql =
+        topology->fleet->instances[i].inner->kind->sql;
 
-    return at->state == TOPOLOGY_FAILED && strcmp(state, "42501") != 0 &&
-           (strncmp(state, "42", 2) == 0 || strncmp(state, "22", 2) == 0 ||
-            strncmp(state, "0A", 2) == 0);
+    return at->state == TOPOLOGY_FAILED &&
+           sql->says_wrong(at->error.state, at->error.native);
 }
 
 /* Have all who might still answer said so?  Then the owner is not "not learnt
@@ -48,7 +49,7 @@ static bool wrong_everywhere_locked(const struct topology *topology)
 
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
         if (topology_wanted_locked(topology, i)) {
-            if (!is_wrong(&topology->at[i])) {
+            if (!is_wrong(topology, i)) {
                 return false;
             }
             any = true;

@@ -147,23 +147,18 @@ struct topology_reply *topology_query_ask(const struct topology *topology,
                                           uint32_t i, struct link *link,
                                           struct link_error *error);
 
-/* A transaction of ours: read-only, bounded by the server's time-outs, with
-   all texts in the form that route_type.h reads; always rolled back.  False:
-   error.  end() with ok false keeps the error that stands. */
+/* What the inner kind puts around questions of ours (inner_sql.h); rolled back
+   whatever happens.  False: error.  end() with ok false keeps the error that
+   stands. */
 bool topology_begin(struct link *link, struct link_error *error);
 bool topology_end(struct link *link, bool ok, struct link_error *error);
 
 /* Appends bytes in hex, for convert_from(decode('…', 'hex'), 'UTF8'). */
 void topology_append_hex(struct text *sql, const char *bytes, size_t length);
 
-/* SQL for one text: 'a' and itself, if it is plain ASCII, else 'x' and its
-   UTF-8 in hex; and reading that again: NULL for NULL, else in *to, which is
-   emptied before. */
-#define TOPOLOGY_PLAIN(x)                                                     \
-    "(SELECT CASE WHEN octet_length(u) = char_length(" x ") AND "             \
-    "position(chr(10) in " x ") = 0 AND position(chr(13) in " x ") = 0 "      \
-    "THEN 'a' || " x " ELSE 'x' || encode(u, 'hex') END "                     \
-    "FROM convert_to(" x ", 'UTF8') u)"
+/* Reads a value that an inner_sql's ask() or INNER_PG_PLAIN() has given: 'a'
+   and itself, or 'x' and its UTF-8 in hex.  NULL for NULL, else in *to, which
+   is emptied before. */
 const char *topology_read_plain(const char *value, struct text *to);
 
 /* Puts what was being done in front of an error, whose state and number stay;

@@ -15,6 +15,7 @@
  */
 #include "autoconf.h"
 
+#include "inner_psqlodbc.h"
 #include "topology_inside.h"
 #include "topology_trial.h"
 
@@ -232,7 +233,7 @@ static bool ask_columns(struct asking *ask)
     text_appendf(
         &sql,
         "SELECT pt.partrelid, pt.partstrat::text, "
-        TOPOLOGY_PLAIN("a.attname::text") ", coalesce(a.atttypid, 0), "
+        INNER_PG_PLAIN("a.attname::text") ", coalesce(a.atttypid, 0), "
         "coalesce(a.atttypmod, -1), "
         "CASE WHEN f.opfnamespace = 'pg_catalog'::regnamespace "
         "THEN f.opfname::text ELSE '' END, "
@@ -309,7 +310,7 @@ static bool take_server(void *arg, unsigned count, const char *const *values)
 }
 
 #define OPTION(name)                                                          \
-    TOPOLOGY_PLAIN("(SELECT max(option_value) FROM "                          \
+    INNER_PG_PLAIN("(SELECT max(option_value) FROM "                          \
                    "pg_options_to_table(s.srvoptions) "                       \
                    "WHERE option_name = '" name "')")
 
@@ -317,7 +318,7 @@ static bool ask_servers(struct asking *ask)
 {
     struct text sql = { 0 };
 
-    text_append(&sql, "SELECT s.oid, " TOPOLOGY_PLAIN("s.srvname::text") ", "
+    text_append(&sql, "SELECT s.oid, " INNER_PG_PLAIN("s.srvname::text") ", "
                 OPTION("host") ", " OPTION("port") ", " OPTION("dbname")
                 " FROM pg_catalog.pg_foreign_server s ORDER BY s.oid");
     return run(ask, &sql, take_server);
@@ -397,7 +398,7 @@ static bool ask_nodes(struct asking *ask)
     append_tree(ask, &sql);
     text_append(&sql,
                 "SELECT t.relid, t.parent, c.relkind::text, ft.ftserver, "
-                TOPOLOGY_PLAIN("b.bound")
+                INNER_PG_PLAIN("b.bound")
                 " FROM t JOIN pg_catalog.pg_class c ON c.oid = t.relid "
                 "LEFT JOIN pg_catalog.pg_foreign_table ft "
                 "ON ft.ftrelid = c.oid CROSS JOIN LATERAL "

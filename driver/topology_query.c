@@ -14,11 +14,13 @@
  *
  *     SELECT 'range', low, high FROM my_shards WHERE shard = 'this one'
  *
- * No row: it owns nothing.  It runs in a read-only transaction; an instance
- * that is no PostgreSQL gets it as it stands, and its texts must be ASCII.
+ * No row: it owns nothing.  It runs in a read-only transaction where
+ * there is such a thing.  A database that we do not know gets it as it stands,
+ * and its texts must be ASCII.
  */
 #include "autoconf.h"
 
+#include "inner_sql.h"
 #include "topology_inside.h"
 #include "topology_rows.h"
 
@@ -27,7 +29,7 @@
 
 struct answer {
     struct topology_reply *reply;
-    bool plain; /* wrapped: values as TOPOLOGY_PLAIN sends them */
+    bool plain; /* values as an inner_sql's ask() gives them */
     bool failed;
     uint64_t rows;
     const char *instance;
@@ -130,11 +132,7 @@ static bool ask_wrapped(const char *query, struct link *link,
     struct text sql = { 0 };
     bool ok;
 
-    text_append(&sql, "SELECT " TOPOLOGY_PLAIN("q.a::text") ", "
-                TOPOLOGY_PLAIN("q.b::text") ", " TOPOLOGY_PLAIN("q.c::text")
-                " FROM (");
-    text_append_bytes(&sql, query, query_length(query));
-    text_append(&sql, "\n) q (a, b, c)"); /* it may end in a -- comment */
+    link->inner->kind->sql->ask(query, query_length(query), &sql);
     if (sql.failed) {
         link_set_error(answer->error, "HY000", "out of memory");
         text_free(&sql);
@@ -181,7 +179,7 @@ struct topology_reply *topology_query_ask(const struct topology *topology,
     const char *query = topology->fleet->config.query;
     struct answer answer = {
         .reply = topology_reply_new(),
-        .plain = link->inner->kind == &inner_psqlodbc,
+        .plain = link->inner->kind->sql->ask != NULL,
         .instance = topology->fleet->instances[i].name,
         .error = error,
     };
@@ -194,6 +192,8 @@ struct topology_reply *topology_query_ask(const struct topology *topology,
     ok = answer.plain ? ask_wrapped(query, link, &answer)
                       : link_query(link, query, take_row, &answer, error) &&
                             !answer.failed;
+    /* nobody can undo what a query of the user's may have left */
+    link->spoilt |= !link->inner->kind->reset;
     if (!ok && !answer.failed) {
         topology_name_error(error, "AffinityQuery on %s", answer.instance);
     }

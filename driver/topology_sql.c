@@ -7,30 +7,18 @@
  */
 #include "autoconf.h"
 
+#include "inner_sql.h"
 #include "topology_inside.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* One snapshot for all catalog queries; lock_timeout because the functions of
-   the self-test and the resolver lock the table's partitions (facts §D1),
-   statement_timeout for a query of the user's that does not end.  jit (since
-   11) would take 200 ms to compile what then runs for two. */
-static const char begin_sql[] =
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
-    "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '20s'; "
-    "SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL TimeZone = 'UTC'; "
-    "SET LOCAL IntervalStyle = 'postgres'; SET LOCAL bytea_output = 'hex'; "
-    "SET LOCAL extra_float_digits = 1; "
-    "SET LOCAL standard_conforming_strings = on; "
-    "SELECT set_config(name, 'off', true) FROM pg_catalog.pg_settings "
-    "WHERE name = 'jit'";
-
 bool topology_begin(struct link *link, struct link_error *error)
 {
+    const char *sql = link->inner->kind->sql->begin;
     struct link_error ignored;
 
-    if (link_execute(link, begin_sql, error)) {
+    if (!sql || link_execute(link, sql, error)) {
         return true;
     }
     topology_end(link, false, &ignored);
@@ -39,9 +27,10 @@ bool topology_begin(struct link *link, struct link_error *error)
 
 bool topology_end(struct link *link, bool ok, struct link_error *error)
 {
+    const char *sql = link->inner->kind->sql->end;
     struct link_error second;
 
-    if (!link_dead(link) && link_execute(link, "ROLLBACK", &second)) {
+    if (!link_dead(link) && (!sql || link_execute(link, sql, &second))) {
         return ok;
     }
     link->spoilt = true;

@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	tests/cmocka-tap \
 	tests/tsan.supp \
 	tests/run \
+	tests/odbc_ini.py \
 	tests/odbc_tap.py \
 	tests/clients/client-pdo.php \
 	tests/clients/client.php \
@@ -48,6 +49,7 @@ unit_tests = \
 	tests/unit-fleet_group \
 	tests/unit-inifile \
 	tests/unit-inner \
+	tests/unit-inner_kind \
 	tests/unit-inner_pqopt \
 	tests/unit-inner_psqlodbc \
 	tests/unit-keeper \
@@ -110,6 +112,7 @@ integration_scripts = \
 	tests/route-truth-test.py \
 	tests/routing-test.py \
 	tests/sandbox-test.sh \
+	tests/sqlite-test.py \
 	tests/topology-test.py \
 	$(NULL)
 

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
+ * LONG: one driver, its instances, and the stand-ins, which share their state.
+ *
  * The pretend inner driver, its instances, and the stand-ins.
  */
 #include "autoconf.h"
@@ -330,8 +332,10 @@ static bool attr_default(SQLINTEGER attribute, SQLULEN *value)
     return true;
 }
 
-static enum inner_fault fault(const char *state, const char *text)
+static enum inner_fault fault(const char *state, SQLINTEGER native,
+                              const char *text)
 {
+    (void)native;
     (void)text;
     switch (state[0]) {
     case '2':
@@ -347,6 +351,7 @@ static const char *const who[] = { "WHO", NULL };
 
 static const struct inner_kind kind = {
     .name = "pretend",
+    .env_shared = true,
     .compose = compose,
     .reset = "RESET",
     .settings = settings,
@@ -391,6 +396,18 @@ SQLHENV inner_env(const struct inner *of, SQLINTEGER odbc_version,
     (void)odbc_version;
     (void)why;
     return (SQLHENV)(uintptr_t)of;
+}
+
+SQLHENV inner_env_new(const struct inner *of, SQLINTEGER odbc_version,
+                      struct why *why)
+{
+    return inner_env(of, odbc_version, why);
+}
+
+void inner_confirm(const struct inner *of, SQLHDBC hdbc)
+{
+    (void)of;
+    (void)hdbc;
 }
 
 void pool_close_at_exit(void)

@@ -15,6 +15,8 @@
 #include <cmocka.h>
 
 #include "command.h"
+#include "inner_psqlodbc.h"
+#include "inner_sql.h"
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
 
@@ -338,7 +340,7 @@ static void check_sql(const struct command_answer *answer, size_t least,
     struct text sql;
 
     text_init(&sql);
-    assert_true(command_answer_sql(answer, least, &sql));
+    assert_true(command_answer_sql(answer, &inner_psqlodbc_sql, least, &sql));
     assert_string_equal(text_string(&sql), wanted);
     text_free(&sql);
 }
@@ -358,9 +360,9 @@ static void rows_become_a_select(void **state)
     assert_int_equal(command_answer_rows(&answer), 3);
     check_sql(&answer, 1,
               "SELECT CAST(c0 AS VARCHAR(4)) AS \"instance\", "
-              "CAST(c1 AS VARCHAR(7)) AS \"group\" FROM (VALUES "
-              "('n1', '1234567'), ('', NULL), ('it''s', 'yes')) "
-              "AS affinity (c0, c1)");
+              "CAST(c1 AS VARCHAR(7)) AS \"group\" FROM "
+              "(SELECT 'n1' AS c0, '1234567' AS c1 UNION ALL VALUES "
+              "('', NULL), ('it''s', 'yes')) AS affinity");
     command_answer_free(&answer);
 }
 
@@ -371,8 +373,9 @@ static void no_rows_become_a_select_of_none(void **state)
     (void)state;
     command_answer_begin(&answer, names);
     check_sql(&answer, 255,
-              "SELECT CAST(NULL AS VARCHAR(255)) AS \"instance\", "
-              "CAST(NULL AS VARCHAR(255)) AS \"group\" WHERE 1 = 0");
+              "SELECT CAST(c0 AS VARCHAR(255)) AS \"instance\", "
+              "CAST(c1 AS VARCHAR(255)) AS \"group\" FROM "
+              "(SELECT NULL AS c0, NULL AS c1) AS affinity WHERE 1 = 0");
     command_answer_free(&answer);
 }
 
@@ -390,14 +393,15 @@ static void odd_characters_are_put_together_by_the_server(void **state)
     command_answer_add(&answer, "a\nb\tc\x7F");
     check_sql(&answer, 1,
               "SELECT CAST(c0 AS VARCHAR(9)) AS \"instance\", "
-              "CAST(c1 AS VARCHAR(6)) AS \"group\" FROM (VALUES "
-              "('a' || pg_catalog.chr(92) || '''' || "
+              "CAST(c1 AS VARCHAR(6)) AS \"group\" FROM (SELECT "
+              "'a' || pg_catalog.chr(92) || '''' || "
               "pg_catalog.convert_from(pg_catalog.decode("
-              "'c3a9e282ac', 'hex'), 'UTF8') || 'z', pg_catalog.chr(92)), "
+              "'c3a9e282ac', 'hex'), 'UTF8') || 'z' AS c0, "
+              "pg_catalog.chr(92) AS c1 UNION ALL VALUES "
               "(pg_catalog.convert_from(pg_catalog.decode("
               "'efbfbd', 'hex'), 'UTF8') || 't' || "
               "pg_catalog.convert_from(pg_catalog.decode("
-              "'efbfbd', 'hex'), 'UTF8'), 'a b c ')) AS affinity (c0, c1)");
+              "'efbfbd', 'hex'), 'UTF8'), 'a b c ')) AS affinity");
     command_answer_free(&answer);
 }
 
@@ -435,9 +439,11 @@ static void many_rows_keep_their_order(void **state)
         command_answer_add(&answer, "x");
     }
     assert_int_equal(command_answer_rows(&answer), 5000);
-    assert_true(command_answer_sql(&answer, 1, &sql));
-    at = strstr(text_string(&sql), "(VALUES ") + 8;
-    for (int i = 0; i < 5000; i++) {
+    assert_true(command_answer_sql(&answer, &inner_psqlodbc_sql, 1, &sql));
+    assert_non_null(strstr(text_string(&sql),
+                           "FROM (SELECT '0' AS c0, 'x' AS c1 UNION"));
+    at = strstr(text_string(&sql), "VALUES ") + 7;
+    for (int i = 1; i < 5000; i++) {
         char row[32];
 
         snprintf(row, sizeof row, "('%d', 'x')", i);

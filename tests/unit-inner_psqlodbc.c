@@ -18,7 +18,6 @@
 
 #include "connstr.h"
 #include "inifile.h"
-#include "inner.h"
 #include "inner_kind.h"
 #include "unit_folder.h"
 
@@ -370,10 +369,10 @@ static void words_count_where_the_state_is_lost(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        if (inner_psqlodbc.fault(rows[i].state, rows[i].text) !=
+        if (inner_psqlodbc.fault(rows[i].state, 1, rows[i].text) !=
             rows[i].fault) {
             fail_msg("%s %s: %d instead of %d", rows[i].state, rows[i].text,
-                     inner_psqlodbc.fault(rows[i].state, rows[i].text),
+                     inner_psqlodbc.fault(rows[i].state, 1, rows[i].text),
                      rows[i].fault);
         }
     }
@@ -407,28 +406,10 @@ static void states_count_where_they_are_given(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        if (inner_psqlodbc.fault(rows[i].state, rows[i].text) !=
+        if (inner_psqlodbc.fault(rows[i].state, 1, rows[i].text) !=
             rows[i].fault) {
             fail_msg("%s", rows[i].state);
         }
-    }
-}
-
-static void kinds_are_told_by_the_library(void **state)
-{
-    static const struct {
-        const char *path;
-        const struct inner_kind *kind;
-    } rows[] = {
-        { "/usr/lib/odbc/psqlodbcw.so", &inner_psqlodbc },
-        { "psqlodbca.so", &inner_psqlodbc },
-        { "/opt/psqlodbc/libfake.so", &inner_unknown },
-        { "libmaodbc.so", &inner_unknown },
-    };
-    (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct inner inner = { .path = (char *)(uintptr_t)rows[i].path };
-        assert_ptr_equal(inner_kind_of(&inner), rows[i].kind);
     }
 }
 
@@ -455,7 +436,6 @@ int main(void)
         cmocka_unit_test(what_cannot_be_composed_says_why),
         cmocka_unit_test(words_count_where_the_state_is_lost),
         cmocka_unit_test(states_count_where_they_are_given),
-        cmocka_unit_test(kinds_are_told_by_the_library),
         cmocka_unit_test(statement_defaults_are_known),
     };
 

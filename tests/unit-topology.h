@@ -70,7 +70,7 @@ static void make_fleet(const char *names, const char *table, const char *query,
         memcpy(instance->port, "1", 2);
         atomic_init(&fleet.members[fleet.count].group, fleet.count);
         fleet.members[fleet.count].weight = 1;
-        links[fleet.count].inner = &inner;
+        instance->inner = links[fleet.count].inner = &inner;
         inner.kind = &inner_psqlodbc;
         fleet.count++;
         name = last ? end : end + 1;
