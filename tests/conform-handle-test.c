@@ -261,48 +261,6 @@ static void unconnected(const struct book_on *on, const void *argument)
 /* ---- states of a statement -------------------------------------------------
  */
 
-static SQLLEN at_execution = SQL_DATA_AT_EXEC;
-
-static bool is_parameter_asked(const struct book_on *on)
-{
-    on->odbc->SQLBindParameter(on->stmt, 1, SQL_PARAM_INPUT, SQL_C_CHAR,
-                               SQL_VARCHAR, 10, 0, (SQLPOINTER)1, 0,
-                               &at_execution);
-    return book_exec(on, on->stmt, "SELECT ?::text") == SQL_NEED_DATA;
-}
-
-/* Brings a new statement into state S<state>; false: it could not. */
-static bool bring(const struct book_on *on, int state)
-{
-    SQLPOINTER token;
-
-    switch (state) {
-    case 1:
-        return true;
-    case 2:
-        return TEXT_CALL(on, SQLPrepare)(
-                   on->stmt, in(on, "CREATE TEMP TABLE x ()"), SQL_NTS) == 0;
-    case 3:
-        return TEXT_CALL(on, SQLPrepare)(on->stmt, in(on, "SELECT 1"),
-                                         SQL_NTS) == SQL_SUCCESS;
-    case 4:
-        return book_exec(on, on->stmt, "SET work_mem = '1MB'") == SQL_SUCCESS;
-    case 5:
-        return book_exec(on, on->stmt, "SELECT 1") == SQL_SUCCESS;
-    case 6:
-        return bring(on, 5) && on->odbc->SQLFetch(on->stmt) == SQL_SUCCESS;
-    case 8:
-        return is_parameter_asked(on);
-    case 9:
-        return bring(on, 8) &&
-               on->odbc->SQLParamData(on->stmt, &token) == SQL_NEED_DATA;
-    default: /* 10 */
-        return bring(on, 9) &&
-               on->odbc->SQLPutData(on->stmt, (SQLPOINTER)"x", 1) ==
-                   SQL_SUCCESS;
-    }
-}
-
 static const int states[] = { 1, 2, 3, 4, 5, 6, 8, 9, 10 };
 
 /* What the functions of a statement are given, behind the handle: arguments
@@ -387,7 +345,7 @@ static void in_states(const struct book_on *on, const void *argument)
 
         in.stmt = book_stmt(on, on->dbc);
         snprintf(what, sizeof what, "S%d", states[i]);
-        want(what, bring(&in, states[i]));
+        want(what, book_bring(&in, states[i], "SELECT 1"));
         rc = call_given(&in, row);
         if (rc == SQL_INVALID_HANDLE) {
             book_miss("S%d: SQL_INVALID_HANDLE", states[i]);

@@ -130,4 +130,9 @@ void book_close(const struct book_on *on, SQLHDBC dbc);
 bool book_own(const struct book_on *on, struct book_on *own);
 void book_own_end(struct book_on *own);
 
+/* Brings a new statement into state S<state> of Appendix B (1-6, 8-10);
+   `query` has a result set and is what is prepared in S3 and open in S5 and
+   S6.  False: it could not. */
+bool book_bring(const struct book_on *on, int state, const char *query);
+
 #endif

@@ -24,6 +24,8 @@
     "psqlODBC's wide functions convert what the narrow ones gave, and do not " \
     "see that it was cut"
 
+#define S_TABLE "Appendix B, Statement Transitions: "
+
 static const struct {
     enum book_by by;
     const char *rule, *miss, *reason;
@@ -130,7 +132,19 @@ static const struct {
     { BOOK_BY_PSQLODBC, "SQL*", "a NULL without an indicator: SQLSTATE HY000, *",
       "psqlODBC's word for it" },
     { BOOK_BY_PSQLODBC, "Appendix D, Converting Data from SQL to C: numbers",
-      "*", "psqlODBC converts by atoi() and looks at no range" },
+      "*", "psqlODBC converts what it can and looks at no range" },
+    { BOOK_BY_MANAGER, S_TABLE "*", "S5: SQLSTATE HY010, not 24000",
+      "unixODBC's word for it" },
+    { BOOK_BY_MANAGER, S_TABLE "*", "S[24]: SQLSTATE 07009, not 07005*",
+      "psqlODBC is asked, and its word for it" },
+    { BOOK_BY_MANAGER, S_TABLE "SQL*Fetch*", "S4: SQL_NO_DATA, not SQL_ERROR",
+      "unixODBC asks psqlODBC, which has no more rows" },
+    { BOOK_BY_MANAGER, S_TABLE "SQLCloseCursor*",
+      "S4: SQL_SUCCESS, not SQL_ERROR", "unixODBC lets it pass" },
+    { BOOK_BY_MANAGER, S_TABLE "SQLExecute*", "S4: SQL_SUCCESS, not SQL_ERROR",
+      "unixODBC lets it pass, and psqlODBC executes it again" },
+    { BOOK_BY_MANAGER, S_TABLE "S8 to S10 *",
+      "SQLDisconnect: SQL_SUCCESS, not SQL_ERROR", "unixODBC lets it pass" },
 };
 
 const char *book_deviation(const char *rule, const char *miss, unsigned by)

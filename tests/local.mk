@@ -87,6 +87,7 @@ integration_programs = \
 	tests/conform-handle-test \
 	tests/conform-info-test \
 	tests/conform-record-test \
+	tests/conform-state-test \
 	tests/conform-text-test \
 	tests/connect-test \
 	tests/fault-test \
@@ -180,6 +181,7 @@ conform = \
 	tests/conform.c \
 	tests/conform.h \
 	tests/conform_deviations.c \
+	tests/conform_state.c \
 	$(odbc_tap) \
 	$(NULL)
 tests_conform_diag_test_SOURCES = tests/conform-diag-test.c $(conform)
@@ -196,6 +198,8 @@ tests_conform_attr_test_SOURCES = tests/conform-attr-test.c $(conform)
 tests_conform_attr_test_LDADD = $(integration_ldadd)
 tests_conform_text_test_SOURCES = tests/conform-text-test.c $(conform)
 tests_conform_text_test_LDADD = $(integration_ldadd)
+tests_conform_state_test_SOURCES = tests/conform-state-test.c $(conform)
+tests_conform_state_test_LDADD = $(integration_ldadd)
 tests_switch_test_SOURCES = tests/switch-test.c $(odbc_try)
 tests_switch_test_LDADD = $(integration_ldadd)
 # What tests of the manager's own pooling share.
