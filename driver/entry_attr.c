@@ -46,8 +46,8 @@ static SQLRETURN set_ours(struct dbc *dbc, SQLINTEGER attribute)
                         "ReadYourWrites yet");
     }
     return diag_add(&dbc->head.diags, WHY_UNAVAILABLE,
-                    "%s can be set only before connecting: a connected "
-                    "session cannot move yet", attr_name(attribute));
+                    "%s can be set only before connecting: a session that "
+                    "has its link cannot move yet", attr_name(attribute));
 }
 
 static SQLRETURN set_inner(struct dbc *dbc, SQLINTEGER attribute,
@@ -80,6 +80,7 @@ SQLRETURN entry_SQLSetConnectAttr(enum text_width width, SQLHDBC handle,
                                   SQLINTEGER length)
 {
     struct dbc *dbc = entry_dbc(handle);
+    bool chosen = false;
 
     if (!dbc) {
         return SQL_INVALID_HANDLE;
@@ -97,6 +98,14 @@ SQLRETURN entry_SQLSetConnectAttr(enum text_width width, SQLHDBC handle,
     }
     if (attribute == SQL_ATTR_RESET_CONNECTION) {
         return entry_reset(dbc, value);
+    }
+    if (session_is_choice(attribute)) {
+        SQLRETURN rc = session_choose(dbc->session, attribute, value, length,
+                                      width == TEXT_WIDE, &dbc->head.diags,
+                                      &chosen);
+        if (chosen) {
+            return rc;
+        }
     }
     return session_attr_is_ours(attribute) ? set_ours(dbc, attribute) :
         set_inner(dbc, attribute, value, length, width);

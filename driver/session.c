@@ -137,7 +137,8 @@ SQLRETURN session_connect(struct session *s, struct config *config,
     mutex_init(&s->lock, LOCK_DBC);
     cond_init(&s->placed);
     s->placing = false;
-    if (session_remember_string(s, &why) &&
+    if ((!session_attr_has_ours(s->kept) ||
+         session_remember_string(s, &why)) &&
         session_attr_configure(s->kept, config, &why) &&
         session_read_key(s, &why)) {
         s->fleet = fleet_get(config, &why);
@@ -155,9 +156,7 @@ SQLRETURN session_connect(struct session *s, struct config *config,
     }
     if (!s->link) {
         let_go(s);
-        return rc;
     }
-    session_attr_replay(s->kept, s->link);
     return rc;
 }
 

@@ -70,6 +70,15 @@ SQLRETURN session_connect(struct session *s, struct config *config,
    Locks: none may be held. */
 SQLRETURN session_need_link(struct session *s, struct diags *diags);
 
+/* Is it an attribute that says where a session goes? */
+bool session_is_choice(SQLINTEGER attribute);
+
+/* Sets such a one after connect, for the placing that is to come.  *chosen
+   false: nothing was done, the session has its link. */
+SQLRETURN session_choose(struct session *s, SQLINTEGER attribute,
+                         SQLPOINTER value, SQLINTEGER length, bool wide,
+                         struct diags *diags, bool *chosen);
+
 /* Gives a connected session to the next user: its link goes back as at
    session_disconnect(), and what its attributes said is forgotten, so that it
    is what its connection string says.  False: it cannot serve another, its

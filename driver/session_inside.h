@@ -50,7 +50,8 @@ bool session_remember_string(struct session *s, struct why *why);
 /* config's AffinityKey into s->key, in place of what was there.  False: why. */
 bool session_read_key(struct session *s, struct why *why);
 
-/* Gets a link for a session with fleet, login and key.  Anything but
+/* Gets a link for a session with fleet, login and key, and sets on it what
+   attributes were kept.  Anything but
    SQL_SUCCESS: there is none, diags say why.  Locks: none may be held. */
 SQLRETURN session_place(struct session *s, struct diags *diags);
 

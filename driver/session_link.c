@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affinity_odbc.h"
 #include "diag.h"
 #include "place.h"
 #include "session_attr.h"
@@ -65,7 +66,7 @@ bool session_remember_string(struct session *s, struct why *why)
 {
     const struct config_session *string = &s->config->session;
 
-    if (s->string_key || !session_attr_has_ours(s->kept)) {
+    if (s->string_key) {
         return true;
     }
     s->string_mode = string->mode;
@@ -141,6 +142,7 @@ SQLRETURN session_place(struct session *s, struct diags *diags)
     text_clear(&s->verdict);
     place_say(&order, &s->verdict);
     if (placed) {
+        session_attr_replay(s->kept, order.link);
         s->link = order.link;
     } else {
         rc = diag_why(diags, &order.why);
@@ -150,7 +152,8 @@ SQLRETURN session_place(struct session *s, struct diags *diags)
     return rc;
 }
 
-/* Its turn to have the session placed: the others have found none. */
+/* Its turn to have the session placed, or to say what for: there is no link,
+   and nobody else is at it. */
 static bool begin_placing(struct session *s)
 {
     bool mine;
@@ -185,6 +188,74 @@ SQLRETURN session_need_link(struct session *s, struct diags *diags)
     }
     if (begin_placing(s)) {
         rc = session_place(s, diags);
+        end_placing(s);
+    }
+    return rc;
+}
+
+/* ---- choosing -------------------------------------------------------- */
+
+bool session_is_choice(SQLINTEGER attribute)
+{
+    return attribute == SQL_ATTR_AFFINITY_KEY ||
+           attribute == SQL_ATTR_AFFINITY_MODE ||
+           attribute == SQL_ATTR_ACCESS_MODE;
+}
+
+/* One of ours into the configuration.  False: why, and nothing has changed. */
+static bool configure(struct session *s, const struct session_attr *one,
+                      struct why *why)
+{
+    char *before = strdup(s->config->session.key);
+    bool ok = false;
+
+    if (!before) {
+        why_memory(why);
+    } else if (session_remember_string(s, why) &&
+               session_attr_configure(one, s->config, why)) {
+        ok = session_read_key(s, why);
+        if (!ok) {
+            config_set(s->config, "AffinityKey", before, NULL);
+            session_read_key(s, NULL);
+        }
+    }
+    free(before);
+    return ok;
+}
+
+static SQLRETURN choose(struct session *s, SQLINTEGER attribute,
+                        SQLPOINTER value, SQLINTEGER length, bool wide,
+                        struct diags *diags)
+{
+    struct session_attr *one = NULL;
+    struct why why = { 0 };
+    SQLRETURN rc = SQL_SUCCESS;
+    bool kept;
+
+    if (attribute == SQL_ATTR_ACCESS_MODE) {
+        return session_keep_attr(s, attribute, value, length, wide, diags);
+    }
+    kept = wide ? session_attr_keep_wide(&one, attribute, value, length)
+                : session_attr_keep(&one, attribute, value, length);
+    if (!kept) {
+        why_memory(&why);
+    }
+    if (!kept || !configure(s, one, &why)) {
+        rc = diag_why(diags, &why);
+    }
+    session_attr_free(&one);
+    return rc;
+}
+
+SQLRETURN session_choose(struct session *s, SQLINTEGER attribute,
+                         SQLPOINTER value, SQLINTEGER length, bool wide,
+                         struct diags *diags, bool *chosen)
+{
+    SQLRETURN rc = SQL_SUCCESS;
+
+    *chosen = !s->link && begin_placing(s);
+    if (*chosen) {
+        rc = choose(s, attribute, value, length, wide, diags);
         end_placing(s);
     }
     return rc;

@@ -122,6 +122,21 @@ static SQLULEN probe(SQLHDBC dbc)
     return dead;
 }
 
+/* Was it set on an inner connection since fake->forget()? */
+static bool was_set(SQLINTEGER attribute)
+{
+    bool set = false;
+
+    for (unsigned i = 0; i < fake->calls(); i++) {
+        struct fake_call call;
+
+        assert_true(fake->call(i, &call));
+        set |= strncmp(call.name, "SQLSetConnectAttr", 17) == 0 &&
+               call.args[1] == attribute;
+    }
+    return set;
+}
+
 /* What helper threads do with what was given back is soon done. */
 static void await_live(SQLSMALLINT type, unsigned count)
 {
@@ -346,6 +361,51 @@ static void test_needs(void **state)
     }
 }
 
+static SQLRETURN set_text(SQLHDBC dbc, SQLINTEGER attribute, const char *text)
+{
+    return odbc.SQLSetConnectAttr(dbc, attribute, (SQLPOINTER)(uintptr_t)text,
+                                  SQL_NTS);
+}
+
+/* What the manager does not pass on can be said before the link is needed, and
+   is gone with the user who said it. */
+static void test_choices(void **state)
+{
+    SQLHDBC dbc = connected(ALLOW);
+    const char *verdict;
+
+    (void)state;
+    assert_int_equal(set_text(dbc, SQL_ATTR_AFFINITY_KEY, "late"), SQL_ERROR);
+    assert_says(dbc, "HYC00");
+    assert_int_equal(probe(dbc), SQL_CD_FALSE);
+    assert_int_equal(set_text(dbc, SQL_ATTR_AFFINITY_KEY, "chosen"), 0);
+    assert_int_equal(set_text(dbc, SQL_ATTR_AFFINITY_MODE, "strict"), 0);
+    assert_int_equal(odbc.SQLSetConnectAttr(
+                         dbc, SQL_ATTR_ACCESS_MODE,
+                         (SQLPOINTER)SQL_MODE_READ_ONLY, SQL_IS_UINTEGER), 0);
+    /* a wrong one changes nothing */
+    assert_int_equal(set_text(dbc, SQL_ATTR_AFFINITY_KEY, "\"open"),
+                     SQL_ERROR);
+    assert_says(dbc, "HY024");
+    assert_int_equal(set_text(dbc, SQL_ATTR_AFFINITY_MODE, "maybe"),
+                     SQL_ERROR);
+    assert_says(dbc, "HY024");
+    assert_string_equal(attr(dbc, SQL_ATTR_AFFINITY_KEY), "chosen");
+    fake->forget();
+    verdict = attr(dbc, SQL_ATTR_AFFINITY_VERDICT);
+    assert_non_null(strstr(verdict, "key chosen"));
+    assert_true(was_set(SQL_ATTR_ACCESS_MODE));
+    assert_int_equal(set_text(dbc, SQL_ATTR_AFFINITY_KEY, "late"), SQL_ERROR);
+    assert_says(dbc, "HYC00");
+    assert_int_equal(probe(dbc), SQL_CD_FALSE);
+    assert_string_equal(attr(dbc, SQL_ATTR_AFFINITY_KEY), "of the string");
+    assert_string_equal(attr(dbc, SQL_ATTR_AFFINITY_MODE), "hint");
+    fake->forget();
+    need_statement(dbc);
+    assert_false(was_set(SQL_ATTR_ACCESS_MODE));
+    end(dbc);
+}
+
 /* The error comes out where the link was needed, and the next call tries
    again. */
 static void test_cannot_be_placed(void **state)
@@ -480,13 +540,7 @@ static void test_reset_before(void **state)
     fake->forget();
     assert_int_equal(odbc.SQLDriverConnect(dbc, NULL, (SQLCHAR *)ALLOW,
                                            SQL_NTS, NULL, 0, NULL, 0), 0);
-    for (unsigned i = 0; i < fake->calls(); i++) {
-        struct fake_call call;
-
-        assert_true(fake->call(i, &call));
-        assert_false(strncmp(call.name, "SQLSetConnectAttr", 17) == 0 &&
-                     call.args[1] == SQL_ATTR_RESET_CONNECTION);
-    }
+    assert_false(was_set(SQL_ATTR_RESET_CONNECTION));
     end(dbc);
 }
 
@@ -539,6 +593,7 @@ int main(void)
         cmocka_unit_test(test_other_questions),
         cmocka_unit_test(test_running),
         cmocka_unit_test(test_needs),
+        cmocka_unit_test(test_choices),
         cmocka_unit_test(test_cannot_be_placed),
         cmocka_unit_test(test_died),
         cmocka_unit_test(test_threads),
