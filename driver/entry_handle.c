@@ -161,6 +161,23 @@ static SQLRETURN free_stmt(struct stmt *stmt)
     return SQL_SUCCESS;
 }
 
+/* The statements that use it have their own again (SQLFreeHandle, Freeing a
+   Descriptor Handle).  psqlODBC would go on to use what is freed. */
+static void take_from_statements(struct desc *desc, bool inherited)
+{
+    enum desc_role role;
+    struct stmt *stmt;
+
+    while (handle_unset_desc(desc, &stmt, &role)) {
+        if (!inherited && stmt->call->SQLSetStmtAttr) {
+            lock_assert_none();
+            stmt->call->SQLSetStmtAttr(stmt->inner,
+                                       SQL_ATTR_APP_ROW_DESC + (int)role,
+                                       SQL_NULL_HDESC, SQL_IS_POINTER);
+        }
+    }
+}
+
 static SQLRETURN free_desc(struct desc *desc)
 {
     struct dbc *dbc = desc->dbc;
@@ -173,6 +190,7 @@ static SQLRETURN free_desc(struct desc *desc)
         return diag_add(&desc->head.diags, WHY_DESCRIPTOR,
                         "a statement's own descriptor cannot be freed");
     }
+    take_from_statements(desc, inherited);
     handle_free_desc(desc);
     if (!inherited) {
         free_inner(dbc, call, SQL_HANDLE_DESC, inner);

@@ -328,20 +328,33 @@ struct desc *handle_new_desc(struct dbc *dbc, const struct inner_calls *call,
     return desc;
 }
 
-void handle_free_desc(struct desc *desc)
+bool handle_unset_desc(struct desc *desc, struct stmt **user,
+                       enum desc_role *role)
 {
     struct dbc *dbc = desc->dbc;
     struct stmt *stmt;
 
+    *user = NULL;
     mutex_lock(&dbc->lock);
-    DL_DELETE(dbc->descs, desc);
     DL_FOREACH(dbc->stmts, stmt) {
-        for (int role = 0; role < DESC_ROLES; role++) {
-            if (stmt->current[role] == desc) {
-                stmt->current[role] = &stmt->implicit[role];
+        for (int r = 0; r < DESC_ROLES && !*user; r++) {
+            if (stmt->current[r] == desc) {
+                stmt->current[r] = &stmt->implicit[r];
+                *user = stmt;
+                *role = r;
             }
         }
     }
+    mutex_unlock(&dbc->lock);
+    return *user != NULL;
+}
+
+void handle_free_desc(struct desc *desc)
+{
+    struct dbc *dbc = desc->dbc;
+
+    mutex_lock(&dbc->lock);
+    DL_DELETE(dbc->descs, desc);
     mutex_unlock(&dbc->lock);
     end(&desc->head);
     give(&ended.desc, &desc->head);

@@ -153,8 +153,8 @@ struct desc *handle_new_desc(struct dbc *dbc, const struct inner_calls *call,
 
 /* Ends a handle of ours: unlinks it and keeps its memory for later ones.  The
    inner handle is the caller's business; environments must have no sessions,
-   and sessions neither a link nor statements.  A descriptor that was set for
-   statements leaves them with their implicit one. */
+   sessions neither a link nor statements, and descriptors must not be any
+   statement's: handle_unset_desc(). */
 void handle_free_env(struct env *env);
 void handle_free_dbc(struct dbc *dbc);
 void handle_free_stmt(struct stmt *stmt);
@@ -178,5 +178,11 @@ SQLHDESC handle_inner_desc(struct desc *desc);
 struct desc *handle_current_desc(struct stmt *stmt, enum desc_role role);
 void handle_set_desc(struct stmt *stmt, enum desc_role role,
                      struct desc *desc);
+
+/* Gives one of the statements for which an explicit descriptor was set its
+   implicit one back: which, in which role; false: there is none (any more).
+   Locks: takes dbc->lock. */
+bool handle_unset_desc(struct desc *desc, struct stmt **user,
+                       enum desc_role *role);
 
 #endif
