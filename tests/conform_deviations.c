@@ -145,6 +145,23 @@ static const struct {
       "unixODBC lets it pass, and psqlODBC executes it again" },
     { BOOK_BY_MANAGER, S_TABLE "S8 to S10 *",
       "SQLDisconnect: SQL_SUCCESS, not SQL_ERROR", "unixODBC lets it pass" },
+    { BOOK_BY_PSQLODBC, "SQLSetDescField, Fields: SQL_DESC_ALLOC_TYPE", "*",
+      "psqlODBC does not tell it" },
+    { BOOK_BY_PSQLODBC, "Descriptor Handles: an explicit one outlives *", "*",
+      "psqlODBC sets no fields of an explicit descriptor" },
+    { BOOK_BY_PSQLODBC, "SQLBindCol, Binding and Descriptors",
+      "unbound: 2, not 0", "psqlODBC keeps SQL_DESC_COUNT" },
+    { BOOK_BY_PSQLODBC, "SQLGetDescField, IRD: *",
+      "a record behind the last: SQL_ERROR, not SQL_NO_DATA",
+      "psqlODBC's word for it" },
+    { BOOK_BY_PSQLODBC, "SQLGetDescField, IRD: *", "*: SQLSTATE *",
+      "psqlODBC's word for it" },
+    { BOOK_BY_PSQLODBC, "SQLSetDescField and SQLGetDescField, Diagnostics: *",
+      "*", "psqlODBC's words for it, and it checks no types" },
+    { BOOK_BY_PSQLODBC, "SQLSetDescRec and SQLGetDescRec", "*",
+      "psqlODBC has them not" },
+    { BOOK_BY_PSQLODBC, "SQLCopyDesc, Comments",
+      "to an IRD: SQLSTATE HY000, not HY016", "psqlODBC's word for it" },
 };
 
 const char *book_deviation(const char *rule, const char *miss, unsigned by)
