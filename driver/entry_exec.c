@@ -68,12 +68,10 @@ static SQLRETURN leave(struct stmt *stmt, SQLRETURN rc)
     return rc;
 }
 
-static void forget_command(struct stmt *stmt)
+void entry_forget_command(struct stmt *stmt)
 {
-    if (SURFACE_UNLIKELY(stmt->command)) {
-        command_free(stmt->command);
-        stmt->command = NULL;
-    }
+    command_free(stmt->command);
+    stmt->command = NULL;
 }
 
 /* ---- units ----------------------------------------------------------- */
@@ -328,9 +326,11 @@ static inline SQLRETURN take_text(enum text_width width, SQLHSTMT handle,
     if (rc != SQL_SUCCESS) {
         return rc;
     }
-    forget_command(stmt);
+    surface_forget_prepared(&stmt->head);
+    stmt->refused = false;
     found = look(&stmt->head.diags, width, text, length, &command);
     if (SURFACE_UNLIKELY(found == COMMAND_REFUSED)) {
+        stmt->refused = true;
         return leave(stmt, SQL_ERROR);
     }
     if (SURFACE_UNLIKELY(found == COMMAND_OURS)) {
@@ -365,8 +365,11 @@ SQLRETURN entry_SQLExecute(SQLHSTMT handle)
     if (rc != SQL_SUCCESS) {
         return rc;
     }
-    if (SURFACE_UNLIKELY(stmt->command)) {
-        return run(stmt, stmt->command, WAY_EXECUTE);
+    if (SURFACE_UNLIKELY(stmt->command || stmt->refused)) {
+        return stmt->command ? run(stmt, stmt->command, WAY_EXECUTE)
+                             : leave(stmt, diag_add(&stmt->head.diags,
+                                                    WHY_SEQUENCE,
+                                                    "nothing is prepared"));
     }
     begin_unit(stmt);
     if (!call->SQLExecute) {

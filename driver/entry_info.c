@@ -23,6 +23,7 @@ static bool is_answered_here(SQLUSMALLINT function)
 #define ANSWERED_SELF(number) case number:
 #define ANSWERED_PLACE(number) case number:
 #define ANSWERED_STAY(number)
+#define ANSWERED_FRESH(number)
 #define ANSWERED_EACH(number)
 #define ANSWERED_LATE(number)
 #define ANSWERED_HAND(number)

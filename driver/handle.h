@@ -111,6 +111,8 @@ struct stmt {
     struct link_child child; /* how the reset frees inner after disconnect */
     struct dbc *dbc;
     struct command *command; /* an SQL command of ours that was prepared */
+    bool refused; /* the latest text was ours and wrong, so nothing is
+                     prepared, whatever the inner statement holds */
     atomic_bool executed;    /* entry_exec.c's: may have a cursor */
     struct desc implicit[DESC_ROLES];
     struct desc *current[DESC_ROLES]; /* what the application set */

@@ -16,7 +16,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* A generated body.  `handle` becomes the inner handle; args begins with it. */
-#define FORWARD(name, kind, params, args) \
+#define FORWARD(name, kind, route, params, args) \
     EXPORT SQLRETURN name params \
     { \
         struct head *head = handle; \
@@ -29,6 +29,7 @@
         if (SURFACE_UNLIKELY(!call->name)) { \
             return entry_missing(head, #name); \
         } \
+        SURFACE_FIRST_##route(head) \
         return surface_leave_##kind(head, call->name args); \
     }
 
@@ -44,10 +45,10 @@
 /* Narrow, and functions without text. */
 #define CHARS SQLCHAR
 #define PLAIN(name, number, kind, route, params, args) \
-    SURFACE_MADE_##route(FORWARD(name, kind, params, args)) \
+    SURFACE_MADE_##route(FORWARD(name, kind, route, params, args)) \
     SURFACE_HAND_##route(HAND_PLAIN(name, params, args))
 #define TEXT(name, number, kind, route, params, args) \
-    SURFACE_MADE_##route(FORWARD(name, kind, params, args)) \
+    SURFACE_MADE_##route(FORWARD(name, kind, route, params, args)) \
     SURFACE_HAND_##route(HAND_TEXT(name, name, TEXT_NARROW, params, args))
 #include "surface.def"
 
@@ -63,7 +64,7 @@ __attribute__((constructor)) static void allow_narrow(void)
 #define CHARS SQLWCHAR
 #define PLAIN(name, number, kind, route, params, args)
 #define TEXT(name, number, kind, route, params, args) \
-    SURFACE_MADE_##route(FORWARD(name##W, kind, params, args)) \
+    SURFACE_MADE_##route(FORWARD(name##W, kind, route, params, args)) \
     SURFACE_HAND_##route(HAND_TEXT(name, name##W, TEXT_WIDE, params, args))
 #include "surface.def"
 

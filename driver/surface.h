@@ -23,17 +23,23 @@
 /* SURFACE_HAND_<route>(x) is x for rows whose body is written by hand,
    SURFACE_MADE_<route>(x) for those whose body is generated. */
 #define SURFACE_HAND_STAY(x)
+#define SURFACE_HAND_FRESH(x)
 #define SURFACE_HAND_PLACE(x) x
 #define SURFACE_HAND_EACH(x) x
 #define SURFACE_HAND_SELF(x) x
 #define SURFACE_HAND_LATE(x) x
 #define SURFACE_HAND_HAND(x) x
 #define SURFACE_MADE_STAY(x) x
+#define SURFACE_MADE_FRESH(x) x
 #define SURFACE_MADE_PLACE(x)
 #define SURFACE_MADE_EACH(x)
 #define SURFACE_MADE_SELF(x)
 #define SURFACE_MADE_LATE(x)
 #define SURFACE_MADE_HAND(x)
+
+/* What a generated body does besides forwarding. */
+#define SURFACE_FIRST_STAY(head)
+#define SURFACE_FIRST_FRESH(head) surface_forget_prepared(head);
 
 /* entry_<name>, one for both widths: text is void * and its width comes
    first. */
@@ -55,6 +61,9 @@ SQLRETURN entry_leave(struct head *head, SQLRETURN rc);
 
 /* The inner driver lacks this function: IM001. */
 SQLRETURN entry_missing(struct head *head, const char *name);
+
+/* Forgets the command of ours that was prepared on a statement. */
+void entry_forget_command(struct stmt *stmt);
 
 /* The handle's connection belongs to the parent process: 08S01. */
 SQLRETURN entry_inherited(struct head *head);
@@ -96,6 +105,15 @@ static inline SQLRETURN surface_enter_STMT(SQLHANDLE *handle,
     *call = stmt->call;
     *handle = stmt->inner;
     return SQL_SUCCESS;
+}
+
+static inline void surface_forget_prepared(struct head *head)
+{
+    struct stmt *stmt = (struct stmt *)head;
+
+    if (SURFACE_UNLIKELY(stmt->command)) {
+        entry_forget_command(stmt);
+    }
 }
 
 static inline SQLRETURN surface_leave_STMT(struct head *head, SQLRETURN rc)

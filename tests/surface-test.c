@@ -193,12 +193,14 @@ static void check_reached(const char *name, SQLHANDLE handle, unsigned count)
     }
 
 #define MADE_STAY(x) x
+#define MADE_FRESH(x) x
 #define MADE_PLACE(x)
 #define MADE_EACH(x)
 #define MADE_SELF(x)
 #define MADE_LATE(x)
 #define MADE_HAND(x)
 #define HAND_STAY(x)
+#define HAND_FRESH(x)
 #define HAND_PLACE(x) x
 #define HAND_EACH(x) x
 #define HAND_SELF(x) x
