@@ -416,7 +416,7 @@ static void explain(enum book_way way, const char *rule, const char *miss,
     if (reason) {
         printf("# note (%s): %s: %s\n", way_name(way), miss, reason);
     } else {
-        problem(way, "%s", miss);
+        problem(way, "%s%s", by == BOOK_BY_US ? "ours alone: " : "", miss);
     }
 }
 

@@ -162,6 +162,11 @@ static const struct {
       "psqlODBC has them not" },
     { BOOK_BY_PSQLODBC, "SQLCopyDesc, Comments",
       "to an IRD: SQLSTATE HY000, not HY016", "psqlODBC's word for it" },
+    { BOOK_BY_PSQLODBC, S_TABLE "S3, SQLExecDirect ends it",
+      "SQLExecute: SQL_SUCCESS, not SQL_ERROR",
+      "psqlODBC executes again whatever was executed last" },
+    { BOOK_BY_PSQLODBC, S_TABLE "S3, a catalog function ends it",
+      "SQLExecute: SQLSTATE HY001, not HY010", "psqlODBC's word for it" },
 };
 
 const char *book_deviation(const char *rule, const char *miss, unsigned by)

@@ -82,6 +82,7 @@ integration_programs = \
 	tests/attr-test \
 	tests/cancel-test \
 	tests/conform-attr-test \
+	tests/conform-command-test \
 	tests/conform-connect-test \
 	tests/conform-desc-test \
 	tests/conform-diag-test \
@@ -203,6 +204,8 @@ tests_conform_state_test_SOURCES = tests/conform-state-test.c $(conform)
 tests_conform_state_test_LDADD = $(integration_ldadd)
 tests_conform_desc_test_SOURCES = tests/conform-desc-test.c $(conform)
 tests_conform_desc_test_LDADD = $(integration_ldadd)
+tests_conform_command_test_SOURCES = tests/conform-command-test.c $(conform)
+tests_conform_command_test_LDADD = $(integration_ldadd)
 tests_switch_test_SOURCES = tests/switch-test.c $(odbc_try)
 tests_switch_test_LDADD = $(integration_ldadd)
 # What tests of the manager's own pooling share.
