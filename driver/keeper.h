@@ -52,7 +52,9 @@ void lane_close(struct lane *lane);
 bool keeper_submit(struct lane *lane, struct job *job);
 
 /* Waits until no job is queued or running, or until clock_ns() >= until;
-   afterwards nothing more is accepted.  For exit.  True: all work is done. */
+   afterwards nothing more is accepted.  For exit: threads sleep from then on
+   and do not end, since what libraries do at the end of a thread must not
+   meet what they do at exit.  True: all work is done. */
 bool keeper_finish(uint64_t until);
 
 /* Figures for SHOW AFFINITY and the tests. */

@@ -42,7 +42,7 @@ struct lane {
 
 static struct {
     struct mutex lock;
-    struct cond work;  /* something was queued, or the end has come */
+    struct cond work;  /* something was queued */
     struct cond quiet; /* nothing is queued or running */
     struct lane *lanes; /* with work queued, next to be served first */
     struct shift *shifts;
@@ -120,11 +120,15 @@ static struct job *next_job_locked(uint64_t now)
     return NULL;
 }
 
-/* Until when a thread without a job may sleep: its own end or, while something
-   is queued, 0.1 s: a lane's jobs may have become overdue. */
+/* Until when a thread without a job may sleep: while something is queued
+   0.1 s, since a lane's jobs may have become overdue; else its own end, which
+   does not come at exit. */
 static uint64_t sleep_until(uint64_t now)
 {
-    return now + (crew.queued ? 100 : KEEPER_IDLE_MS) * NS_PER_MS;
+    if (crew.queued) {
+        return now + 100 * NS_PER_MS;
+    }
+    return crew.finished ? UINT64_MAX : now + KEEPER_IDLE_MS * NS_PER_MS;
 }
 
 /* Without work for long enough; but the last one stays as long as something
@@ -177,7 +181,7 @@ static void *work(void *unused)
         uint64_t now = clock_ns();
         struct job *job = next_job_locked(now);
         if (!job) {
-            if (crew.finished || may_end(idle_since, now)) {
+            if (!crew.finished && may_end(idle_since, now)) {
                 break;
             }
             cond_wait(&crew.work, &crew.lock, sleep_until(now));
@@ -289,7 +293,6 @@ bool keeper_finish(uint64_t until)
     }
     done = crew.queued + crew.running == 0;
     crew.finished = true;
-    cond_broadcast(&crew.work);
     mutex_unlock(&crew.lock);
     return done;
 }
