@@ -80,9 +80,11 @@ struct link {
     bool wide; /* it was, or will be, opened by the wide function */
     struct link_who who;
 
-    /* What the session did to it; nobody else looks while it is held. */
-    bool touched; /* a reset has something to undo */
-    bool spoilt;  /* nothing can undo it: close at return */
+    /* What the session did to it, on any of its threads; nobody else looks
+       while it is held. */
+    atomic_bool touched; /* a reset has something to undo */
+    atomic_bool spoilt;  /* nothing can undo it: close at return */
+    atomic_bool noting;  /* link_note_attr() is at work */
     struct link_child *children;
     struct {
         SQLINTEGER attribute;

@@ -30,7 +30,7 @@ static bool knows_default(const struct link *link, SQLINTEGER attribute,
     return kind->attr_default && kind->attr_default(attribute, value);
 }
 
-void link_note_attr(struct link *link, SQLINTEGER attribute)
+static void note_attr(struct link *link, SQLINTEGER attribute)
 {
     const struct inner_calls *call = &link->inner->call;
     SQLULEN before = 0;
@@ -58,6 +58,18 @@ void link_note_attr(struct link *link, SQLINTEGER attribute)
     }
     link->changed[link->changed_count].attribute = attribute;
     link->changed[link->changed_count++].before = before;
+}
+
+/* Of two threads that set attributes of one session at once, one cannot know
+   what there was before. */
+void link_note_attr(struct link *link, SQLINTEGER attribute)
+{
+    if (atomic_exchange(&link->noting, true)) {
+        link->spoilt = true;
+        return;
+    }
+    note_attr(link, attribute);
+    atomic_store(&link->noting, false);
 }
 
 static bool roll_back(struct link *link, struct link_error *error)

@@ -205,7 +205,7 @@ const struct inner *session_driver(const struct session *s)
 void session_touch(struct session *s)
 {
     if (s->link) {
-        s->link->touched = true;
+        atomic_store_explicit(&s->link->touched, true, memory_order_relaxed);
     }
 }
 

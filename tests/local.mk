@@ -54,6 +54,7 @@ unit_tests = \
 	tests/unit-inner_psqlodbc \
 	tests/unit-keeper \
 	tests/unit-link_error \
+	tests/unit-link_reset \
 	tests/unit-lock \
 	tests/unit-place \
 	tests/unit-pool \

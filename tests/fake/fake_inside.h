@@ -7,6 +7,7 @@
 #ifndef FAKE_INSIDE_H
 #define FAKE_INSIDE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -46,10 +47,12 @@ struct fake {
     } attrs[FAKE_ATTRS];
     unsigned attr_count;
 
-    /* of a connection */
-    bool connected, dead;
+    /* of a connection, whose statements may run on several threads */
+    bool connected;
+    atomic_bool dead;
     char *string; /* its connection string, UTF-8 */
-    unsigned runs, serial;
+    atomic_uint runs;
+    unsigned serial;
 
     /* of a statement */
     struct fake *descs[4];

@@ -81,11 +81,11 @@ static SQLRETURN hang(struct fake *stmt)
 
 static bool dies_now(struct fake *dbc)
 {
+    unsigned runs = ++dbc->runs;
     char value[16];
 
-    dbc->runs++;
     return fake_keyword(dbc, "FakeDie", value, sizeof value) &&
-           dbc->runs == strtoul(value, NULL, 10);
+           runs == strtoul(value, NULL, 10);
 }
 
 static SQLRETURN run(struct fake *stmt)
