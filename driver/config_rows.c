@@ -242,28 +242,75 @@ static char *trimmed(const struct config_row *row, const char *value)
     return strndup(start, length);
 }
 
+/* Reads a number or word into the row's field. */
+static bool store_number(struct config_fleet *fleet,
+                         struct config_session *session,
+                         const struct config_row *row, const char *value,
+                         struct why *why)
+{
+    uint32_t number = 0;
+
+    if (row->kind == CONFIG_KIND_ENUM
+        ? !check_word(row, value, &number, why)
+        : !check_number(row, value, &number, why)) {
+        return false;
+    }
+    memcpy(field_of(fleet, session, row), &number, sizeof number);
+    return true;
+}
+
+/* Numbers and words by default, read once and not for each session. */
+static struct {
+    struct config_fleet fleet;
+    struct config_session session;
+} defaults;
+
+__attribute__((constructor)) static void read_defaults(void)
+{
+    for (size_t i = 0; i < config_row_count; i++) {
+        const struct config_row *row = &config_rows[i];
+
+        if (!is_text(row)) {
+            store_number(&defaults.fleet, &defaults.session, row,
+                         row->otherwise, NULL);
+        }
+    }
+}
+
+static bool store_default(struct config *config, const struct config_row *row,
+                          struct why *why)
+{
+    void *field = field_of(&config->fleet, &config->session, row);
+
+    if (is_text(row)) {
+        return store_text(row, field, row->otherwise, why);
+    }
+    memcpy(field, field_in(&defaults.fleet, &defaults.session, row),
+           sizeof(uint32_t));
+    return true;
+}
+
 bool config_store(struct config *config, const struct config_row *row,
                   const char *value, struct why *why)
 {
-    void *field = field_of(&config->fleet, &config->session, row);
-    char *clean = *value ? trimmed(row, value) : NULL;
-    const char *use = clean && *clean ? clean : row->otherwise;
-    uint32_t number = 0;
+    char *clean;
     bool done;
 
-    if (*value && !clean) {
+    if (!*value) {
+        return store_default(config, row, why);
+    }
+    clean = trimmed(row, value);
+    if (!clean) {
         why_memory(why);
         return false;
     }
-    if (is_text(row)) {
-        done = store_text(row, field, use, why);
+    if (!*clean) {
+        done = store_default(config, row, why);
+    } else if (is_text(row)) {
+        done = store_text(row, field_of(&config->fleet, &config->session, row),
+                          clean, why);
     } else {
-        done = row->kind == CONFIG_KIND_ENUM
-            ? check_word(row, use, &number, why)
-            : check_number(row, use, &number, why);
-        if (done) {
-            memcpy(field, &number, sizeof number);
-        }
+        done = store_number(&config->fleet, &config->session, row, clean, why);
     }
     secret_free_string(clean);
     return done;

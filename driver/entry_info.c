@@ -37,12 +37,13 @@ static bool is_answered_here(SQLUSMALLINT function)
     }
 }
 
-/* Before connecting: whatever is exported. */
-static bool is_supported(const struct inner *inner, SQLHDBC hdbc,
+/* theirs NULL, before connecting or for want of memory: whatever is
+   exported. */
+static bool is_supported(const struct inner_functions *theirs,
                          SQLUSMALLINT function)
 {
-    return !inner || is_answered_here(function) ||
-           inner_has(inner, hdbc, function);
+    return !theirs || is_answered_here(function) ||
+           inner_has(theirs, function);
 }
 
 /* The manager asks once per connect, so this walks the rows and not all the
@@ -60,17 +61,17 @@ enum { ODBC2_FUNCTIONS = 100 }; /* what SQL_API_ALL_FUNCTIONS fills */
 static SQLRETURN tell_functions(struct dbc *dbc, SQLUSMALLINT function,
                                 SQLUSMALLINT *supported)
 {
-    const struct inner *inner = NULL;
+    const struct inner_functions *theirs = NULL;
     const struct inner_calls *call;
     SQLHDBC hdbc = SQL_NULL_HDBC;
     SQLRETURN rc = SQL_SUCCESS;
 
     if (dbc->connected) {
         rc = entry_inner(dbc, &hdbc, &call);
-        inner = session_driver(dbc->session);
-    }
-    if (rc != SQL_SUCCESS) {
-        return rc;
+        if (rc != SQL_SUCCESS) {
+            return rc;
+        }
+        theirs = inner_functions(session_driver(dbc->session), hdbc);
     }
     if (function == SQL_API_ODBC3_ALL_FUNCTIONS) {
         memset(supported, 0,
@@ -83,7 +84,7 @@ static SQLRETURN tell_functions(struct dbc *dbc, SQLUSMALLINT function,
     for (size_t i = 0; i < NUMBERS; i++) {
         SQLUSMALLINT n = numbers[i];
 
-        if (!is_supported(inner, hdbc, n)) {
+        if (!is_supported(theirs, n)) {
             continue;
         }
         if (function == SQL_API_ODBC3_ALL_FUNCTIONS) {

@@ -28,6 +28,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "library.h"
 #include "lock.h"
 #include "text.h"
 
@@ -46,6 +47,33 @@ enum {
     KEYWORD_ROOM = 1024, /* libodbcinst's longest and a bit */
     LIST_ROOM = 16384
 };
+
+static struct {
+    bool there;
+    __typeof__(SQLGetPrivateProfileString) *SQLGetPrivateProfileString;
+    __typeof__(_odbcinst_UserINI) *_odbcinst_UserINI;
+    __typeof__(_odbcinst_SystemINI) *_odbcinst_SystemINI;
+    __typeof__(odbcinst_system_file_path) *odbcinst_system_file_path;
+    __typeof__(odbcinst_system_file_name) *odbcinst_system_file_name;
+    __typeof__(odbcinst_user_file_path) *odbcinst_user_file_path;
+    __typeof__(odbcinst_user_file_name) *odbcinst_user_file_name;
+} odbcinst;
+
+__attribute__((constructor)) static void load_odbcinst(void)
+{
+    static const struct library_function functions[] = {
+        LIBRARY_FUNCTION(odbcinst, SQLGetPrivateProfileString),
+        LIBRARY_FUNCTION(odbcinst, _odbcinst_UserINI),
+        LIBRARY_FUNCTION(odbcinst, _odbcinst_SystemINI),
+        LIBRARY_FUNCTION(odbcinst, odbcinst_system_file_path),
+        LIBRARY_FUNCTION(odbcinst, odbcinst_system_file_name),
+        LIBRARY_FUNCTION(odbcinst, odbcinst_user_file_path),
+        LIBRARY_FUNCTION(odbcinst, odbcinst_user_file_name),
+    };
+
+    odbcinst.there = library_load(AFF_ODBCINST_SONAME, functions,
+                                  sizeof functions / sizeof *functions);
+}
 
 /* In the order in which libodbcinst looks. */
 enum file { USER_DSN, SYSTEM_DSN, SYSTEM_DRIVER, USER_DRIVER, FILES };
@@ -78,20 +106,23 @@ static void path_of(enum file file, char path[PATH_ROOM])
 
     mutex_assert_held(&ini.mutex);
     path[0] = '\0';
+    if (!odbcinst.there) {
+        return;
+    }
     switch (file) {
     case USER_DSN:
-        _odbcinst_UserINI(path, 0);
+        odbcinst._odbcinst_UserINI(path, 0);
         return;
     case SYSTEM_DSN:
-        _odbcinst_SystemINI(path, 0);
+        odbcinst._odbcinst_SystemINI(path, 0);
         return;
     case SYSTEM_DRIVER:
-        folder = odbcinst_system_file_path(space[0]);
-        name = odbcinst_system_file_name(space[1]);
+        folder = odbcinst.odbcinst_system_file_path(space[0]);
+        name = odbcinst.odbcinst_system_file_name(space[1]);
         break;
     case USER_DRIVER:
-        folder = odbcinst_user_file_path(space[0]);
-        name = odbcinst_user_file_name(space[1]);
+        folder = odbcinst.odbcinst_user_file_path(space[0]);
+        name = odbcinst.odbcinst_user_file_name(space[1]);
         break;
     case FILES:
         break;
@@ -173,9 +204,9 @@ static size_t ask_once(const char *section, const char *entry, char *into,
 
     snprintf(fresh, sizeof fresh, "\001%u", ++ini.asked);
     into[0] = '\0';
-    got = SQLGetPrivateProfileString(section, entry, fresh, into, (int)room,
-                                     kind == INIFILE_DSN ? "odbc.ini"
-                                                         : "odbcinst.ini");
+    got = odbcinst.SQLGetPrivateProfileString(
+        section, entry, fresh, into, (int)room,
+        kind == INIFILE_DSN ? "odbc.ini" : "odbcinst.ini");
     *there = got >= 0 && strcmp(into, fresh) != 0;
     return *there && got > 0 ? (size_t)got : 0;
 }
@@ -410,6 +441,11 @@ static struct section *read_section_locked(const char *name,
     size_t length = 0;
 
     mutex_assert_held(&ini.mutex);
+    if (!odbcinst.there) {
+        why_set(why, WHY_INI, "unixODBC's library for ini files, "
+                AFF_ODBCINST_SONAME ", cannot be loaded");
+        return NULL;
+    }
     /* libodbcinst copies names into buffers of its own */
     if (!*name || strlen(name) > NAME_MAX_BYTES) {
         say_missing(why, name, kind);

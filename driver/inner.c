@@ -484,12 +484,6 @@ static void set_bit(struct inner_functions *functions, unsigned number)
     functions->bits[number >> 4] |= (SQLUSMALLINT)(1u << (number & 15));
 }
 
-static bool has_bit(const struct inner_functions *functions, unsigned number)
-{
-    return number >> 4 < INNER_FUNCTION_WORDS &&
-           (functions->bits[number >> 4] >> (number & 15) & 1);
-}
-
 /* A driver that cannot be asked is taken at its exports. */
 static void ask_functions(const struct inner *inner, SQLHDBC hdbc,
                           struct inner_functions *functions)
@@ -513,8 +507,8 @@ static void exported_functions(const struct inner_calls *call,
 #include "surface.def"
 }
 
-static const struct inner_functions *functions_of(const struct inner *inner,
-                                                  SQLHDBC hdbc)
+const struct inner_functions *inner_functions(const struct inner *inner,
+                                              SQLHDBC hdbc)
 {
     struct inner *owner = (struct inner *)(uintptr_t)inner;
     struct inner_functions exported = { { 0 } };
@@ -539,23 +533,4 @@ static const struct inner_functions *functions_of(const struct inner *inner,
     }
     free(asked);
     return known;
-}
-
-bool inner_has(const struct inner *inner, SQLHDBC hdbc, SQLUSMALLINT function)
-{
-    const struct inner_functions *functions = functions_of(inner, hdbc);
-
-    return functions ? has_bit(functions, function) : inner_knows(function);
-}
-
-bool inner_knows(SQLUSMALLINT function)
-{
-#define PLAIN(name, number, ...) case number:
-#define TEXT(name, number, ...) case number:
-    switch (function) {
-#include "surface.def"
-        return true;
-    default:
-        return false;
-    }
 }

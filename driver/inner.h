@@ -89,13 +89,20 @@ SQLHENV inner_env_new(const struct inner *inner, SQLINTEGER odbc_version,
    held. */
 void inner_confirm(const struct inner *inner, SQLHDBC hdbc);
 
-/* Has the inner driver the function of this SQL_API_ number, in either width?
-   What it says of itself is asked once per process, over `hdbc` (which must be
-   connected), and counts together with what it exports.  False for what
-   surface.def does not list.  Locks: calls the inner driver with none held. */
-bool inner_has(const struct inner *inner, SQLHDBC hdbc, SQLUSMALLINT function);
+/* The functions that the inner driver has, in either width.  What it says of
+   itself is asked once per process, over `hdbc` (which must be connected), and
+   counts together with what it exports.  NULL: out of memory.
+   Locks: calls the inner driver with none held. */
+const struct inner_functions *inner_functions(const struct inner *inner,
+                                              SQLHDBC hdbc);
 
-/* Is there a row of that SQL_API_ number in surface.def at all? */
-bool inner_knows(SQLUSMALLINT function);
+/* Is the function of this SQL_API_ number one of them?  False for what
+   surface.def does not list. */
+static inline bool inner_has(const struct inner_functions *functions,
+                             SQLUSMALLINT function)
+{
+    return function >> 4 < INNER_FUNCTION_WORDS &&
+           (functions->bits[function >> 4] >> (function & 15) & 1);
+}
 
 #endif

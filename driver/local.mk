@@ -33,6 +33,7 @@ EXTRA_DIST += \
 	driver/inner_psqlodbc.h \
 	driver/inner_sql.h \
 	driver/keeper.h \
+	driver/library.h \
 	driver/link.h \
 	driver/link_call.h \
 	driver/link_state.def \
@@ -65,6 +66,7 @@ EXTRA_DIST += \
 	driver/text.h \
 	driver/topology.h \
 	driver/topology_file.h \
+	driver/topology_file_ini.h \
 	driver/topology_file_scan.h \
 	driver/topology_inside.h \
 	driver/topology_reply.h \
@@ -80,10 +82,6 @@ driver_libcore_la_CPPFLAGS = \
 	-DODBC_MODULE_DIR='"$(odbc_module_dir)"' \
 	$(ODBCINST_CFLAGS) \
 	$(INIPARSER_CFLAGS) \
-	$(NULL)
-driver_libcore_la_LIBADD = \
-	$(ODBCINST_LIBS) \
-	$(INIPARSER_LIBS) \
 	$(NULL)
 # From the top down; only files that exist.
 driver_libcore_la_SOURCES = \
@@ -142,6 +140,7 @@ driver_libcore_la_SOURCES = \
 	driver/fleet_list.c \
 	driver/topology.c \
 	driver/topology_file.c \
+	driver/topology_file_ini.c \
 	driver/topology_file_scan.c \
 	driver/topology_find.c \
 	driver/topology_hash.c \
@@ -187,6 +186,7 @@ driver_libcore_la_SOURCES = \
 	driver/why.c \
 	driver/text.c \
 	driver/text_odbc.c \
+	driver/library.c \
 	driver/lock.c \
 	$(NULL)
 

@@ -120,7 +120,9 @@ struct login *login_get(struct fleet *fleet, const struct config *config,
     struct text key;
 
     text_init_wiped(&key);
-    text_appendf(&key, "ODBC=%d\nwide=%d\n", (int)odbc_version, wide);
+    text_append(&key, wide ? "wide " : "narrow ");
+    text_append_number(&key, (uint64_t)odbc_version);
+    text_append_char(&key, '\n');
     config_login_key(config, &key);
     if (!key.failed) {
         mutex_lock(&fleet->lock);

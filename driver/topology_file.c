@@ -16,6 +16,7 @@
 #include "lock.h"
 #include "text.h"
 #include "topology_file.h"
+#include "topology_file_ini.h"
 #include "topology_file_scan.h"
 #include "topology_reply.h"
 #include "topology_rows.h"
@@ -24,30 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <iniparser/iniparser.h>
-
 enum { WEIGHT_MAX = 1000000, POOL_MAX = 100000 };
-
-/* iniparser's error callback is one for the process. */
-static struct mutex parsing = MUTEX_INITIALIZER(LOCK_INI);
-
-/* The parent's parsing is none of the child's. */
-static void free_in_child(void)
-{
-    mutex_init(&parsing, LOCK_INI);
-    iniparser_set_error_callback(NULL);
-}
-
-__attribute__((constructor)) static void set_up(void)
-{
-    pthread_atfork(NULL, NULL, free_in_child);
-}
-
-static int stay_silent(const char *format, ...)
-{
-    (void)format;
-    return 0;
-}
 
 /* One key of the file on its way into a section. */
 struct reading {
@@ -418,7 +396,7 @@ static bool take_entry(struct reading *r)
 
 static bool take_entries(struct topology_file *file, const char *path,
                          const struct topology_scan *scan,
-                         const dictionary *dictionary, const char *owned,
+                         const struct topology_ini *ini, const char *owned,
                          struct why *why)
 {
     struct reading r = { .path = path, .owned = owned, .why = why };
@@ -431,7 +409,7 @@ static bool take_entries(struct topology_file *file, const char *path,
         r.section = &file->sections[entry->instance];
         text_clear(&name);
         text_appendf(&name, "%s:%s", entry->section, entry->key);
-        r.value = iniparser_getstring(dictionary, text_string(&name), NULL);
+        r.value = topology_ini_value(ini, text_string(&name));
         ok = r.value ? take_entry(&r)
                      : refuse(&r, "iniparser does not give its value");
     }
@@ -533,42 +511,23 @@ static struct topology_file *new_file(uint32_t count, struct why *why)
     return file;
 }
 
-/* Nobody but us must be printing. */
-static dictionary *load(const char *path)
-{
-    dictionary *dictionary;
-
-    mutex_lock(&parsing);
-    iniparser_set_error_callback(stay_silent);
-    dictionary = iniparser_load(path);
-    iniparser_set_error_callback(NULL);
-    mutex_unlock(&parsing);
-    return dictionary;
-}
-
 struct topology_file *topology_file_read(const char *path,
                                          const struct fleet *fleet,
                                          const char *owned, struct why *why)
 {
     struct topology_file *file = NULL;
     struct topology_scan scan = { 0 };
-    dictionary *dictionary = NULL;
+    struct topology_ini *ini = NULL;
     bool ok = topology_scan_read(path, fleet, &scan, why);
 
     if (ok) {
-        dictionary = load(path);
         file = new_file(fleet->count, why);
-        ok = dictionary && file;
-        if (!dictionary) {
-            why_set(why, WHY_INI, "AffinityMap %s: iniparser does not read it",
-                    path);
-        }
+        ini = file ? topology_ini_load(path, why) : NULL;
+        ok = ini != NULL;
     }
-    ok = ok && take_entries(file, path, &scan, dictionary, owned, why) &&
+    ok = ok && take_entries(file, path, &scan, ini, owned, why) &&
          check_rows(file, fleet, path, why);
-    if (dictionary) {
-        iniparser_freedict(dictionary);
-    }
+    topology_ini_free(ini);
     topology_scan_free(&scan);
     if (!ok) {
         topology_file_free(file);

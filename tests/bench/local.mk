@@ -40,10 +40,14 @@ tests_bench_rows_LDADD = $(integration_ldadd)
 tests_bench_verdict_SOURCES = tests/bench/verdict.c $(bench)
 tests_bench_verdict_LDADD = driver/libcore.la $(integration_ldadd)
 
-# Under the conditions of ours: the same names, found in the same way, and of
-# libraries no more than libc.
+# Under the conditions of ours: the same names, found in the same way, and
+# linked with libc, though it hardly needs it, and nothing else.
 tests_bench_libnothing_la_SOURCES = \
 	tests/bench/nothing.c \
 	tests/bench/nothing_answers.c \
 	$(NULL)
-tests_bench_libnothing_la_LDFLAGS = $(loadable_ldflags) -Wl,-Bsymbolic -Wl,-z,now
+tests_bench_libnothing_la_LDFLAGS = \
+	$(loadable_ldflags) \
+	$(AFF_MODULE_LDFLAGS) \
+	-Wl,--no-as-needed \
+	$(NULL)
