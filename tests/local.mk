@@ -89,6 +89,7 @@ integration_programs = \
 	tests/conform-diag-test \
 	tests/conform-handle-test \
 	tests/conform-info-test \
+	tests/conform-large-test \
 	tests/conform-record-test \
 	tests/conform-state-test \
 	tests/conform-text-test \
@@ -207,6 +208,8 @@ tests_conform_desc_test_SOURCES = tests/conform-desc-test.c $(conform)
 tests_conform_desc_test_LDADD = $(integration_ldadd)
 tests_conform_command_test_SOURCES = tests/conform-command-test.c $(conform)
 tests_conform_command_test_LDADD = $(integration_ldadd)
+tests_conform_large_test_SOURCES = tests/conform-large-test.c $(conform)
+tests_conform_large_test_LDADD = $(integration_ldadd)
 tests_switch_test_SOURCES = tests/switch-test.c $(odbc_try)
 tests_switch_test_LDADD = $(integration_ldadd)
 # What tests of the manager's own pooling share.
