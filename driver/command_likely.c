@@ -19,7 +19,8 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* A text of one width, known where this is compiled into. */
+/* A text of one width, known where this is compiled into, as it is whether the
+   text has a terminator. */
 struct look {
     const char *text;
     size_t count; /* units; SIZE_MAX: up to the terminator */
@@ -32,7 +33,7 @@ INLINE unsigned unit_at(const struct look *look, size_t i)
 {
     uint16_t unit;
 
-    if (i >= look->count) {
+    if (look->count != SIZE_MAX && i >= look->count) {
         return 0;
     }
     if (look->width == TEXT_NARROW) {
@@ -62,33 +63,38 @@ INLINE size_t skip_blanks(const struct look *look, size_t i)
     return i;
 }
 
+/* A letter in lower case, in one instruction; what becomes of others does not
+   matter where a mistake only means a closer look. */
+INLINE unsigned lower_at(const struct look *look, size_t i)
+{
+    return unit_at(look, i) | 0x20;
+}
+
 /* SET, SHOW, EXPLAIN, REFRESH, RESUME, DRAIN, by as few letters as tell them
    from SELECT, EXECUTE, RETURN and DROP; or something that is no statement,
    behind which one may come. */
 INLINE bool starts_like_one(const struct look *look)
 {
     size_t i = skip_blanks(look, 0);
+    unsigned first = lower_at(look, i);
 
-    switch (letter_at(look, i)) {
-    case 's':
-        return letter_at(look, i + 1) == 'h' ||
-               (letter_at(look, i + 1) == 'e' &&
-                letter_at(look, i + 2) == 't');
-    case 'e':
-        return letter_at(look, i + 1) == 'x' && letter_at(look, i + 2) == 'p';
-    case 'r':
-        return letter_at(look, i + 1) == 'e' &&
-               (letter_at(look, i + 2) == 'f' ||
-                letter_at(look, i + 2) == 's');
-    case 'd':
-        return letter_at(look, i + 1) == 'r' && letter_at(look, i + 2) == 'a';
-    case '-':
-    case '/':
-    case ';':
-        return true;
-    default:
-        return false;
+    if (first == 's') {
+        unsigned second = lower_at(look, i + 1);
+
+        return second == 'h' ||
+               (second == 'e' && lower_at(look, i + 2) == 't');
     }
+    if (first == 'e') {
+        return lower_at(look, i + 1) == 'x' && lower_at(look, i + 2) == 'p';
+    }
+    if (first == 'r') {
+        return lower_at(look, i + 1) == 'e' &&
+               (lower_at(look, i + 2) == 'f' || lower_at(look, i + 2) == 's');
+    }
+    if (first == 'd') {
+        return lower_at(look, i + 1) == 'r' && lower_at(look, i + 2) == 'a';
+    }
+    return first == '-' || first == '/' || first == ';';
 }
 
 /* The place of the first ';', or of the end. */
@@ -126,13 +132,6 @@ INLINE size_t find_semicolon(const struct look *look)
     return look->count;
 }
 
-INLINE bool has_several(const struct look *look)
-{
-    size_t i = find_semicolon(look);
-
-    return i < look->count && unit_at(look, skip_blanks(look, i + 1)) != 0;
-}
-
 static bool has_word(const struct look *look)
 {
     static const char word[] = "affinity";
@@ -150,21 +149,56 @@ static bool has_word(const struct look *look)
     return false;
 }
 
-INLINE bool is_likely(const void *text, size_t count, enum text_width width)
+/* The closer look: the text starts like a command of ours, or has a ';' at
+   `semicolon`, with something behind it or not. */
+static __attribute__((noinline, cold)) bool
+look_closer(const void *text, size_t count, enum text_width width,
+            size_t semicolon)
 {
     struct look look = { text, count, width };
 
-    return (starts_like_one(&look) || has_several(&look)) && has_word(&look);
+    return (starts_like_one(&look) ||
+            unit_at(&look, skip_blanks(&look, semicolon + 1)) != 0) &&
+           has_word(&look);
 }
+
+INLINE bool is_likely(const void *text, size_t count, enum text_width width)
+{
+    struct look look = { text, count, width };
+    size_t semicolon = 0;
+
+    if (!starts_like_one(&look)) {
+        semicolon = find_semicolon(&look);
+        if (semicolon >= count) {
+            return false;
+        }
+    }
+    return look_closer(text, count, width, semicolon);
+}
+
+/* A function for each sort of text, lest one save registers for another. */
+#define SORT(name, count_known, text_width) \
+    static __attribute__((noinline)) bool name(const void *text, size_t count) \
+    { \
+        (void)count; \
+        return is_likely(text, count_known, text_width); \
+    }
+SORT(is_likely_narrow, SIZE_MAX, TEXT_NARROW)
+SORT(is_likely_wide, SIZE_MAX, TEXT_WIDE)
+SORT(is_likely_narrow_counted, count, TEXT_NARROW)
+SORT(is_likely_wide_counted, count, TEXT_WIDE)
 
 bool command_likely(const void *text, SQLINTEGER length,
                     enum text_width width)
 {
-    size_t count = length == SQL_NTS ? SIZE_MAX : (size_t)length;
-
     if (!text || (length < 0 && length != SQL_NTS)) {
         return false;
     }
-    return width == TEXT_WIDE ? is_likely(text, count, TEXT_WIDE)
-                              : is_likely(text, count, TEXT_NARROW);
+    if (length == SQL_NTS) {
+        return width == TEXT_WIDE ? is_likely_wide(text, SIZE_MAX)
+                                  : is_likely_narrow(text, SIZE_MAX);
+    }
+    return width == TEXT_WIDE ? is_likely_wide_counted(text, (size_t)length)
+                              : is_likely_narrow_counted(text,
+                                                         (size_t)length);
 }

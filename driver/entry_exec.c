@@ -270,11 +270,10 @@ static SQLRETURN run(struct stmt *stmt, const struct command *command,
 
 /* SQLExecDirect and SQLPrepare take the same arguments; inner is the statement
    behind the handle. */
-static SQLRETURN forward_text(struct stmt *stmt, SQLHSTMT inner,
-                              enum text_width width,
-                              __typeof__(SQLPrepare) *narrow,
-                              __typeof__(SQLPrepareW) *wide, const char *name,
-                              void *text, SQLINTEGER length)
+static inline __attribute__((always_inline)) SQLRETURN
+forward_text(struct stmt *stmt, SQLHSTMT inner, enum text_width width,
+             __typeof__(SQLPrepare) *narrow, __typeof__(SQLPrepareW) *wide,
+             const char *name, void *text, SQLINTEGER length)
 {
     if (SURFACE_UNLIKELY(width == TEXT_WIDE ? !wide : !narrow)) {
         return entry_missing(&stmt->head, name);

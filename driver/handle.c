@@ -415,16 +415,6 @@ SQLHDESC handle_inner_desc(struct desc *desc)
     return inner;
 }
 
-struct desc *handle_current_desc(struct stmt *stmt, enum desc_role role)
-{
-    struct desc *desc;
-
-    mutex_lock(&stmt->dbc->lock);
-    desc = stmt->current[role];
-    mutex_unlock(&stmt->dbc->lock);
-    return desc;
-}
-
 void handle_set_desc(struct stmt *stmt, enum desc_role role,
                      struct desc *desc)
 {

@@ -82,7 +82,7 @@ struct dbc {
     atomic_bool unit;
     struct text *browse;      /* what SQLBrowseConnect has gathered, or NULL */
     char dsn[HANDLE_DSN_MAX]; /* shown in records of this and all below */
-    struct mutex lock;        /* guards stmts and descs, and stmt->current */
+    struct mutex lock;        /* guards stmts, descs, writing stmt->current */
     struct stmt *stmts;
     struct desc *descs; /* explicit ones */
     struct dbc *prev, *next;
@@ -115,7 +115,8 @@ struct stmt {
                      prepared, whatever the inner statement holds */
     atomic_bool executed;    /* entry_exec.c's: may have a cursor */
     struct desc implicit[DESC_ROLES];
-    struct desc *current[DESC_ROLES]; /* what the application set */
+    /* what the application set; written under dbc->lock, read without */
+    struct desc *_Atomic current[DESC_ROLES];
     struct stmt *prev, *next;
 };
 
@@ -175,9 +176,15 @@ struct link_child *handle_detach(struct dbc *dbc);
    desc->head.diags.  Locks: calls the inner driver with none held. */
 SQLHDESC handle_inner_desc(struct desc *desc);
 
-/* The descriptor in that role, and what sets it: SQL_NULL_HDESC or one of its
-   own puts the implicit one back.  Locks: take dbc->lock. */
-struct desc *handle_current_desc(struct stmt *stmt, enum desc_role role);
+/* The descriptor in that role; the manager asks for all four of each new
+   statement. */
+static inline struct desc *handle_current_desc(const struct stmt *stmt,
+                                               enum desc_role role)
+{
+    return atomic_load_explicit(&stmt->current[role], memory_order_acquire);
+}
+
+/* Sets it; NULL puts the implicit one back.  Locks: takes dbc->lock. */
 void handle_set_desc(struct stmt *stmt, enum desc_role role,
                      struct desc *desc);
 

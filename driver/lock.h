@@ -13,6 +13,7 @@
 #define LOCK_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -92,7 +93,13 @@ uint32_t clock_backoff_ms(uint32_t before);
 void lock_keep_over_fork(struct mutex *m, enum lock_rank rank);
 
 /* How many forks lie between this process and the one that loaded us: what
-   was made under another count belongs to a parent.  One atomic load. */
-uint32_t fork_count(void);
+   was made under another count belongs to a parent.  One atomic load, inline
+   because every forwarded call asks. */
+extern _Atomic uint32_t lock_forks;
+
+static inline uint32_t fork_count(void)
+{
+    return atomic_load_explicit(&lock_forks, memory_order_relaxed);
+}
 
 #endif

@@ -111,3 +111,10 @@ EXPORT SQLRETURN SQLGetDiagRecW(SQLSMALLINT type, SQLHANDLE handle,
     (void)text, (void)size, (void)length;
     return SQL_NO_DATA;
 }
+
+EXPORT SQLRETURN SQLNumResultCols(SQLHSTMT handle, SQLSMALLINT *count)
+{
+    (void)handle;
+    *count = 1;
+    return SQL_SUCCESS;
+}
