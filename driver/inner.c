@@ -434,32 +434,33 @@ SQLHENV inner_env(const struct inner *inner, SQLINTEGER odbc_version,
 /* ---- what it says of itself -------------------------------------------- */
 
 /* SQL_DRIVER_NAME, "" if it does not say. */
-static void read_name(const struct inner *inner, SQLHDBC hdbc,
+static void read_name(const struct inner *inner, SQLHDBC hdbc, bool wide,
                       struct text *name)
 {
-    SQLWCHAR wide[128] = { 0 };
-    char narrow[128] = "";
+    __typeof__(SQLGetInfoW) *get = inner->call.SQLGetInfoW;
+    SQLWCHAR value[128] = { 0 };
     SQLSMALLINT length;
+    size_t units = 0;
 
-    if (inner->call.SQLGetInfoW &&
-        SQL_SUCCEEDED(inner->call.SQLGetInfoW(hdbc, SQL_DRIVER_NAME, wide,
-                                              sizeof wide - sizeof *wide,
-                                              &length))) {
-        size_t units = 0;
-
-        while (wide[units]) {
-            units++;
-        }
-        text_append_utf16(name, wide, units);
-    } else if (inner->call.SQLGetInfo &&
-               SQL_SUCCEEDED(inner->call.SQLGetInfo(hdbc, SQL_DRIVER_NAME,
-                                                    narrow, sizeof narrow - 1,
-                                                    &length))) {
-        text_append(name, narrow);
+    wide = get && (wide || !inner->call.SQLGetInfo);
+    if (!wide) {
+        get = inner->call.SQLGetInfo;
     }
+    if (!get || !SQL_SUCCEEDED(get(hdbc, SQL_DRIVER_NAME, value,
+                                   sizeof value - sizeof *value, &length))) {
+        return;
+    }
+    if (!wide) {
+        text_append(name, (const char *)value);
+        return;
+    }
+    while (value[units]) {
+        units++;
+    }
+    text_append_utf16(name, value, units);
 }
 
-void inner_confirm(const struct inner *inner, SQLHDBC hdbc)
+void inner_confirm(const struct inner *inner, SQLHDBC hdbc, bool wide)
 {
     struct inner *owner = (struct inner *)(uintptr_t)inner;
     struct text name;
@@ -469,7 +470,7 @@ void inner_confirm(const struct inner *inner, SQLHDBC hdbc)
     }
     lock_assert_none();
     text_init(&name);
-    read_name(inner, hdbc, &name);
+    read_name(inner, hdbc, wide, &name);
     if (!name.failed && inner_kind_of(text_string(&name)) != inner->kind) {
         atomic_store(&owner->kind, &inner_unknown);
     }

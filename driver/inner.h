@@ -85,9 +85,10 @@ SQLHENV inner_env_new(const struct inner *inner, SQLINTEGER odbc_version,
 
 /* Asks the driver itself, over its first connection, whether it is of the kind
    that its file's name makes it (SQL_DRIVER_NAME).  If it says something else,
-   or nothing, its kind is inner_unknown from now on.  Locks: none may be
-   held. */
-void inner_confirm(const struct inner *inner, SQLHDBC hdbc);
+   or nothing, its kind is inner_unknown from now on.  wide: how hdbc was
+   connected, since a wide call makes psqlODBC answer the narrow ones in
+   UTF-16.  Locks: none may be held. */
+void inner_confirm(const struct inner *inner, SQLHDBC hdbc, bool wide);
 
 /* The functions that the inner driver has, in either width.  What it says of
    itself is asked once per process, over `hdbc` (which must be connected), and

@@ -161,7 +161,7 @@ bool link_open(struct link *link, const struct link_order *order,
         free_handles(link);
         return false;
     }
-    inner_confirm(link->inner, link->hdbc);
+    inner_confirm(link->inner, link->hdbc, order->wide);
     /* what the application reads must be its own */
     call->SQLSetConnectAttr(link->hdbc, SQL_ATTR_LOGIN_TIMEOUT, NULL, 0);
     if (!ask_who(link, error)) {

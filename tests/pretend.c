@@ -404,10 +404,11 @@ SQLHENV inner_env_new(const struct inner *of, SQLINTEGER odbc_version,
     return inner_env(of, odbc_version, why);
 }
 
-void inner_confirm(const struct inner *of, SQLHDBC hdbc)
+void inner_confirm(const struct inner *of, SQLHDBC hdbc, bool wide)
 {
     (void)of;
     (void)hdbc;
+    (void)wide;
 }
 
 void pool_close_at_exit(void)
