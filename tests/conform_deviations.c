@@ -124,8 +124,6 @@ static const struct {
       "one character too few: *", WIDE_TEXT },
     { BOOK_BY_PSQLODBC, "SQL*: lengths and truncation", "cut and terminated: *",
       WIDE_TEXT },
-    { BOOK_BY_PSQLODBC, "SQL*: 01004, HY090", "a negative room: *",
-      "psqlODBC leaves it to the manager" },
     { BOOK_BY_PSQLODBC, "SQLTables and others, Arguments: *",
       "SQLPrimaryKeys without a table: SQLSTATE HY000, *",
       "psqlODBC's word for it" },
