@@ -59,8 +59,8 @@ static bool is_derivable(const struct route_work *w)
     uint8_t type = w->typing[0]->type;
 
     return w->view->index == ROUTE_INDEX_HASH ||
-           (w->view->strategy == 'r' && w->view->index == ROUTE_INDEX_FIXED &&
-            !w->overlap &&
+           (w->view->index == ROUTE_INDEX_FIXED && !w->overlap &&
+            !w->several &&
             (type == ROUTE_TYPE_INT2 || type == ROUTE_TYPE_INT4 ||
              type == ROUTE_TYPE_INT8));
 }

@@ -23,6 +23,7 @@ struct route_work {
     char *buffer;          /* for literals */
     unsigned char *scratch;
     bool memory, unreadable, clash, overlap;
+    bool several; /* a LIST partition takes more than one value, or NULL */
 };
 
 static inline const struct route_merged *

@@ -14,6 +14,8 @@
 
 #define NONE ROUTE_REF_NONE
 
+enum { INTEGERS_ROOM = 64 }; /* no bound of integers is longer */
+
 static void step_down(struct route_sum *sum, uint32_t ref,
                       const struct route_step *step, size_t count);
 
@@ -32,35 +34,47 @@ static void step_kids(struct route_sum *sum, const struct route_view *view,
     }
 }
 
-/* RANGE over one integer, whose bounds are not kept as texts. */
-static void step_range(struct route_sum *sum, const struct route_view *view,
-                       struct route_bound *bound, const struct route_step *step,
-                       size_t count)
+/* The place behind this value among a view's integers, 0: it is none of
+   them. */
+static size_t behind_integer(const struct route_sum *sum,
+                             const struct route_view *view,
+                             const struct route_bound_value *value)
 {
     const int64_t *sorted = ROUTE_VEC(int64_t, sum->map->fixed) + view->at;
     const struct route_typing *typing =
         &ROUTE_VEC(struct route_column, sum->map->columns)[view->column].typing;
     unsigned char scratch[64];
-    char buffer[64];
-    struct route_bound_value value;
     struct route_datum datum;
+    size_t i;
+
+    if (value->length > 24 ||
+        route_type_parse(typing, value->text, value->length, scratch,
+                         &datum) != ROUTE_PARSE_OK) {
+        return 0;
+    }
+    i = route_search_fixed(sorted, view->count, datum.fixed,
+                           route_refs_of(sum->map, view));
+    return i > 0 && sorted[i - 1] == datum.fixed ? i : 0;
+}
+
+/* RANGE over one integer, whose bounds are not kept as texts. */
+static void step_range(struct route_sum *sum, const struct route_view *view,
+                       struct route_bound *bound, const struct route_step *step,
+                       size_t count)
+{
+    char buffer[INTEGERS_ROOM];
+    struct route_bound_value value;
     size_t i = 0;
 
-    if (step->length > sizeof(buffer) - 1) {
-        return; /* no two integers are that long */
+    if (step->length >= sizeof(buffer)) {
+        return;
     }
     switch (route_bound_next(bound, buffer, &value)) {
     case ROUTE_BOUND_MINVALUE:
         break;
     case ROUTE_BOUND_VALUE:
-        if (value.length > 24 ||
-            route_type_parse(typing, value.text, value.length, scratch,
-                             &datum) != ROUTE_PARSE_OK) {
-            return;
-        }
-        i = route_search_fixed(sorted, view->count, datum.fixed,
-                               route_refs_of(sum->map, view));
-        if (i == 0 || sorted[i - 1] != datum.fixed) {
+        i = behind_integer(sum, view, &value);
+        if (i == 0) {
             return;
         }
         break;
@@ -68,6 +82,26 @@ static void step_range(struct route_sum *sum, const struct route_view *view,
         return;
     }
     step_down(sum, route_ref_at(sum->map, view, i), step + 1, count - 1);
+}
+
+/* LIST of integers, one in each partition. */
+static void step_list(struct route_sum *sum, const struct route_view *view,
+                      struct route_bound *bound, const struct route_step *step,
+                      size_t count)
+{
+    char buffer[INTEGERS_ROOM];
+    struct route_bound_value value;
+    size_t i;
+
+    if (step->length >= sizeof(buffer) ||
+        route_bound_next(bound, buffer, &value) != ROUTE_BOUND_VALUE) {
+        return;
+    }
+    i = behind_integer(sum, view, &value);
+    if (i > 0 && route_bound_next(bound, buffer, &value) == ROUTE_BOUND_END) {
+        step_down(sum, route_ref_at(sum->map, view, i - 1), step + 1,
+                  count - 1);
+    }
 }
 
 static void step_view(struct route_sum *sum, const struct route_view *view,
@@ -93,6 +127,9 @@ static void step_view(struct route_sum *sum, const struct route_view *view,
     } else if (bound.kind == ROUTE_BOUND_RANGE &&
                view->index == ROUTE_INDEX_FIXED && view->strategy == 'r') {
         step_range(sum, view, &bound, step, count);
+    } else if (bound.kind == ROUTE_BOUND_LIST &&
+               view->index == ROUTE_INDEX_FIXED && view->strategy == 'l') {
+        step_list(sum, view, &bound, step, count);
     }
 }
 

@@ -128,7 +128,7 @@ static bool read_range(struct route_work *w, struct route_bound *bound,
 static bool read_list(struct route_work *w, struct route_bound *bound,
                       uint32_t ref)
 {
-    for (;;) {
+    for (unsigned values = 1;; values++) {
         struct route_bound_value value;
         struct route_cell *cell;
         switch (route_bound_next(bound, w->buffer, &value)) {
@@ -141,8 +141,10 @@ static bool read_list(struct route_work *w, struct route_bound *bound,
             if (!read_value(w, 0, &value, cell) || !add_entry(w, ref, false)) {
                 return false;
             }
+            w->several |= values > 1;
             break;
         case ROUTE_BOUND_NULL:
+            w->several = true;
             w->view->null_ref = route_work_unite(w, w->view->null_ref, ref);
             break;
         case ROUTE_BOUND_END:

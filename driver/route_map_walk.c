@@ -152,6 +152,21 @@ static void visit_intervals(struct walk *w, const struct route_view *view)
     }
 }
 
+/* Partitions that take one value each. */
+static void visit_values(struct walk *w, const struct route_view *view)
+{
+    const int64_t *sorted = ROUTE_VEC(int64_t, w->map->fixed) + view->at;
+    const uint32_t *ref = ROUTE_VEC(uint32_t, w->map->refs) + view->refs;
+
+    for (uint32_t i = 0; i < view->count && !w->stopped; i++) {
+        char value[32], text[64];
+        print_edge(value, sizeof(value), view, w->map, sorted[i]);
+        int length =
+            snprintf(text, sizeof(text), "FOR VALUES IN (%s)", value);
+        visit_child(w, ref[i], text, (size_t)length);
+    }
+}
+
 static void visit_view(struct walk *w, const struct route_view *view)
 {
     struct route_visit visit = {
@@ -176,8 +191,12 @@ static void visit_view(struct walk *w, const struct route_view *view)
         visit_kids(w, view);
     } else if (view->index == ROUTE_INDEX_HASH) {
         visit_pairs(w, view);
-    } else if (view->index == ROUTE_INDEX_FIXED && view->strategy == 'r') {
-        visit_intervals(w, view);
+    } else if (view->index == ROUTE_INDEX_FIXED) {
+        if (view->strategy == 'r') {
+            visit_intervals(w, view);
+        } else {
+            visit_values(w, view);
+        }
     }
     if (view->default_ref != NONE && !w->stopped) {
         visit_child(w, view->default_ref, "DEFAULT", 7);

@@ -79,6 +79,64 @@ static void integers(void **state)
     }
 }
 
+/* Those of a LIST of integers, too, if each takes one. */
+static void integers_one_by_one(void **state)
+{
+    static const char *const types[] = {"a bigint", "a integer"};
+    (void)state;
+
+    for (int i = 0; i < 2; i++) {
+        struct route_builder *b = route_builder_new();
+        struct route_counts counts;
+        assert_non_null(b);
+        route_builder_answer(b, 2);
+        inner(b, -1, "", 'l', types[i]);
+        leaf(b, 0, "DEFAULT", "?");
+        leaf(b, 0, "FOR VALUES IN ('20')", "P2");
+        leaf(b, 0, "FOR VALUES IN ('-10')", "L");
+        leaf(b, 0, "FOR VALUES IN ('7')", "P1");
+        struct route_map *map = finish(b);
+        expect_walk(map, i == 1 ? "0  => l 1:a/0\n"
+                                  "1 FOR VALUES IN ('-10') => 2\n"
+                                  "1 FOR VALUES IN (7) => 1\n"
+                                  "1 FOR VALUES IN (20) => moving\n"
+                                  "1 DEFAULT => unresolved\n"
+                                : "0  => l 1:a/0\n"
+                                  "1 FOR VALUES IN ('-10') => 2\n"
+                                  "1 FOR VALUES IN ('7') => 1\n"
+                                  "1 FOR VALUES IN ('20') => moving\n"
+                                  "1 DEFAULT => unresolved\n");
+        route_map_count(map, &counts);
+        assert_int_equal(counts.leaves, 4);
+        route_map_free(map);
+    }
+}
+
+/* One that takes several, or NULL, keeps the texts of all as they are. */
+static void integers_together(void **state)
+{
+    static const char *const last[] = {"FOR VALUES IN ('9', '4')",
+                                       "FOR VALUES IN ('4', NULL)",
+                                       "FOR VALUES IN (NULL)"};
+    (void)state;
+
+    for (int i = 0; i < 3; i++) {
+        struct route_builder *b = route_builder_new();
+        char want[200];
+        assert_non_null(b);
+        route_builder_answer(b, 0);
+        inner(b, -1, "", 'l', "a bigint");
+        leaf(b, 0, "FOR VALUES IN ('7')", "L");
+        leaf(b, 0, last[i], "L");
+        struct route_map *map = finish(b);
+        snprintf(want, sizeof(want),
+                 "0  => l 1:a/0\n1 FOR VALUES IN ('7') => 0\n1 %s => 0\n",
+                 last[i]);
+        expect_walk(map, want);
+        route_map_free(map);
+    }
+}
+
 static void levels(void **state)
 {
     struct route_builder *b = route_builder_new();
@@ -238,12 +296,44 @@ static void paths_lead_back(void **state)
     route_map_free(map);
 }
 
+static void values_lead_back(void **state)
+{
+    static const char *const strangers[] = {
+        "FOR VALUES IN ('31')", "FOR VALUES IN ('30', '40')",
+        "FOR VALUES IN (NULL)", "FOR VALUES FROM ('30') TO ('40')",
+        "FOR VALUES IN ('999999999999999999999999999999999999999999999999999')"};
+    struct route_builder *b = route_builder_new();
+    (void)state;
+
+    assert_non_null(b);
+    route_builder_answer(b, 0);
+    inner(b, -1, "", 'l', "id bigint");
+    for (int i = 0; i < 50; i++) {
+        char bound[100], claim[16];
+        snprintf(bound, sizeof(bound), "FOR VALUES IN ('%d')", i * 10 - 100);
+        snprintf(claim, sizeof(claim), "P%d", i);
+        leaf(b, 0, bound, claim);
+    }
+    struct route_map *map = finish(b);
+    route_map_walk(map, follow, map);
+    for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
+        struct route_step step = {strangers[i], strlen(strangers[i])};
+        struct route_found found;
+        route_map_find_path(map, &step, 1, &found);
+        assert_int_equal(found.result, ROUTE_MAP_NONE);
+    }
+    route_map_free(map);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers),     cmocka_unit_test(levels),
         cmocka_unit_test(disagreement), cmocka_unit_test(stops),
         cmocka_unit_test(long_paths),   cmocka_unit_test(paths_lead_back),
+        cmocka_unit_test(integers_one_by_one),
+        cmocka_unit_test(integers_together),
+        cmocka_unit_test(values_lead_back),
     };
 
     return cmocka_run_group_tests_name("route_map_walk", tests, NULL, NULL);
