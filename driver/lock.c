@@ -60,7 +60,7 @@ void mutex_init(struct mutex *m, enum lock_rank rank)
 {
     /* the same as pthread_mutex_init(&m->m, NULL), without a call: a statement
        has five */
-    m->m = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    m->m = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 #ifdef AFF_DEBUG
     m->rank = rank;
     m->held = false;

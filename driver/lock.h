@@ -7,6 +7,9 @@
  * breach, since that is a fault of ours; release builds are plain pthreads.
  * Conditions wait on CLOCK_MONOTONIC.
  *
+ * Locks are held for a fraction of what going to sleep costs, so a thread that
+ * finds one taken looks again for a moment before it sleeps (adaptive).
+ *
  * The lock table with what each rank guards stands in HACKING.md.
  */
 #ifndef LOCK_H
@@ -42,9 +45,9 @@ struct mutex {
 };
 
 #ifdef AFF_DEBUG
-#define MUTEX_INITIALIZER(r) { PTHREAD_MUTEX_INITIALIZER, (r), 0, false }
+#define MUTEX_INITIALIZER(r) { PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP, (r), 0, false }
 #else
-#define MUTEX_INITIALIZER(r) { PTHREAD_MUTEX_INITIALIZER }
+#define MUTEX_INITIALIZER(r) { PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP }
 #endif
 
 void mutex_init(struct mutex *m, enum lock_rank rank);
