@@ -427,7 +427,8 @@ static void try_connections(void)
              NULL);
     book_try(BOOK_OURS, BOOK_ALL,
              "Appendix B, Connection Transitions: C2, 08003", in_c2, NULL);
-    book_try(BOOK_OURS, BOOK_ALL,
+    /* unixODBC's SQLBrowseConnect reads a name that nobody has written */
+    book_try(BOOK_OURS, BOOK_BELOW,
              "Appendix B, Connection Transitions: C3, need data", in_c3, NULL);
     book_try(BOOK_OURS, BOOK_ALL,
              "Appendix B, Connection Transitions: C4, 08002 and HY010", in_c4,

@@ -43,21 +43,21 @@ static void explicit_length(const struct book_on *on, const void *row)
     want_text("reads no further", first_value(on), "12");
 }
 
-/* The text ends at the end of a page that no other follows: explicit lengths
-   must not look for a terminator. */
+/* The text ends where its memory ends, which valgrind and AddressSanitizer
+   watch: explicit lengths must not look for a terminator. */
 static void no_terminator(const struct book_on *on, const void *row)
 {
-    static const char sql[] = "SELECT 42";
-    size_t bytes = (sizeof sql - 1) * unit(on);
+    const char *sql = row;
+    size_t bytes = strlen(sql) * unit(on);
     char *exact = malloc(bytes);
 
-    (void)row;
     memcpy(exact, in(on, sql), bytes);
     want_rc("SQLExecDirect",
             TEXT_CALL(on, SQLExecDirect)(on->stmt, (void *)exact,
-                                         sizeof sql - 1),
+                                         (SQLINTEGER)strlen(sql)),
             SQL_SUCCESS);
-    want_text("its value", first_value(on), "42");
+    want_rc("SQLFetch", on->odbc->SQLFetch(on->stmt), SQL_SUCCESS);
+    on->odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
     free(exact);
 }
 
@@ -549,8 +549,6 @@ static const struct {
 } rules[] = {
     { "SQLExecDirect and SQLPrepare, TextLength: explicit", BOOK_ALL,
       explicit_length },
-    { "Using Length/Indicator Values: no terminator is looked for", BOOK_ALL,
-      no_terminator },
     { "SQLExecDirect and others, Diagnostics: HY009, HY090", BOOK_MANAGED,
       wrong_lengths },
     { "SQLTables and others, Arguments: lengths, null pointers", BOOK_ALL,
@@ -580,6 +578,13 @@ int main(void)
         book_try(BOOK_INNER, rules[i].ways, rules[i].name, rules[i].rule,
                  NULL);
     }
+    /* psqlODBC's narrow SQLExecDirect reads a byte too many itself */
+    book_try(BOOK_INNER, BOOK_WIDE | BOOK_LOW_WIDE,
+             "Using Length/Indicator Values: no terminator is looked for",
+             no_terminator, "SELECT 42");
+    book_try(BOOK_OURS, BOOK_ALL,
+             "Using Length/Indicator Values: nor in a command of ours",
+             no_terminator, "SHOW AFFINITY");
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
         char name[160];
         enum book_whose whose = sources[i].get == get_native_ours
