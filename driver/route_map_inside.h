@@ -9,7 +9,8 @@
  * list value or a remainder leads to: a leaf's claims (an index into claims[];
  * equal claims are stored once) or, with the highest bit, an inner node.  So a
  * partition of a RANGE on one bigint, or of a LIST with one value each, costs 8
- * bytes of boundary and 4 of ref, one of a HASH 8 of modulus and remainder and twice 4 of ref.
+ * bytes of boundary and 4 of ref, one of a HASH 8 of modulus and remainder and
+ * twice 4 of ref.
  *
  * An inner node has one *view* for each way in which answers partition it;
  * one, if they agree.  Views of one strategy whose partitions do not
