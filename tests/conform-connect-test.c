@@ -113,6 +113,35 @@ static void env_transactions(const struct book_on *on, const void *row)
                SQL_HANDLE_DBC, on->dbc, "HY012");
 }
 
+/* SQLEndTran on the environment ends the transactions of all connections. */
+static void end_all(const struct book_on *on, const void *row)
+{
+    struct book_on own[2];
+
+    (void)row;
+    for (int i = 0; i < 2; i++) {
+        if (!book_own(on, &own[i])) {
+            return;
+        }
+        own[i].odbc->SQLSetConnectAttr(own[i].dbc, SQL_ATTR_AUTOCOMMIT,
+                                       (SQLPOINTER)SQL_AUTOCOMMIT_OFF,
+                                       SQL_IS_UINTEGER);
+        want_rc("a table", book_exec(&own[i], own[i].stmt,
+                                     "CREATE TEMP TABLE gone ()"),
+                SQL_SUCCESS);
+    }
+    want_rc("SQLEndTran",
+            on->odbc->SQLEndTran(SQL_HANDLE_ENV, on->env, SQL_ROLLBACK),
+            SQL_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        want_error(&own[i], "it is not there",
+                   book_exec(&own[i], own[i].stmt, "SELECT * FROM gone"),
+                   SQL_HANDLE_STMT, own[i].stmt, "42P01 42S02");
+        own[i].odbc->SQLEndTran(SQL_HANDLE_DBC, own[i].dbc, SQL_ROLLBACK);
+        book_own_end(&own[i]);
+    }
+}
+
 /* ---- states of a connection ------------------------------------------------
  */
 
@@ -424,6 +453,9 @@ static void try_connections(void)
              env_attributes, NULL);
     book_try(BOOK_OURS, BOOK_BELOW,
              "SQLEndTran, Comments: environments; HY012", env_transactions,
+             NULL);
+    book_try(BOOK_OURS, BOOK_ALL,
+             "SQLEndTran, Comments: all connections of an environment", end_all,
              NULL);
     book_try(BOOK_OURS, BOOK_ALL,
              "Appendix B, Connection Transitions: C2, 08003", in_c2, NULL);

@@ -78,6 +78,36 @@ static SQLHANDLE warn_attribute(const struct book_on *on)
     return on->dbc;
 }
 
+static SQLHDESC ard(const struct book_on *on)
+{
+    SQLHDESC desc = SQL_NULL_HDESC;
+
+    want_rc("SQLGetStmtAttr",
+            TEXT_CALL(on, SQLGetStmtAttr)(on->stmt, SQL_ATTR_APP_ROW_DESC,
+                                          &desc, 0, NULL),
+            SQL_SUCCESS);
+    return desc;
+}
+
+static SQLHANDLE fail_desc(const struct book_on *on)
+{
+    SQLHDESC desc = ard(on);
+
+    want_rc("SQLFreeHandle", on->odbc->SQLFreeHandle(SQL_HANDLE_DESC, desc),
+            SQL_ERROR);
+    return desc;
+}
+
+static SQLHANDLE fail_inner_desc(const struct book_on *on)
+{
+    SQLHDESC desc = ard(on);
+
+    want_rc("SQLSetDescField",
+            TEXT_CALL(on, SQLSetDescField)(desc, 1, 4711, (SQLPOINTER)1, 0),
+            SQL_ERROR);
+    return desc;
+}
+
 static const struct failure failures[] = {
     { "a server's error", SQL_HANDLE_STMT, fail_server, "22012", BOOK_ALL },
     { "an SQL command of ours", SQL_HANDLE_STMT, fail_command, "42000",
@@ -89,6 +119,10 @@ static const struct failure failures[] = {
     /* the manager answers for its own environment */
     { "an environment's attribute", SQL_HANDLE_ENV, fail_env, "HY092",
       BOOK_BELOW },
+    { "a descriptor of a statement", SQL_HANDLE_DESC, fail_desc, "HY017",
+      BOOK_BELOW },
+    { "a descriptor's field", SQL_HANDLE_DESC, fail_inner_desc,
+      "07009 HY091 HY092", BOOK_ALL },
     { "a warning of ours", SQL_HANDLE_DBC, warn_attribute, "01004", BOOK_ALL },
 };
 
@@ -449,13 +483,16 @@ static void prefix(const struct book_on *on, const void *row)
 {
     const struct failure *f = row;
     const char *text = said(on, f, f->fail(on), SQL_DIAG_MESSAGE_TEXT);
+    const char *dsn = strchr(on->string, '=') + 1;
+    char wanted[100];
 
     if (f->type == SQL_HANDLE_ENV) {
-        want("[odbc-affinity]", strncmp(text, "[odbc-affinity] ", 16) == 0);
+        snprintf(wanted, sizeof wanted, "[odbc-affinity] ");
     } else {
-        want("[odbc-affinity][orders]",
-             strncmp(text, "[odbc-affinity][orders] ", 24) == 0);
+        snprintf(wanted, sizeof wanted, "[odbc-affinity][%.*s] ",
+                 (int)strcspn(dsn, ";"), dsn);
     }
+    want(wanted, strncmp(text, wanted, strlen(wanted)) == 0);
 }
 
 /* ---- the rules -------------------------------------------------------------
@@ -516,7 +553,8 @@ static void try_words(void)
     for (size_t i = 0; i < sizeof over_words / sizeof over_words[0]; i++) {
         for (size_t k = 0; k < FAILURES; k++) {
             bool ours = failures[k].fail != fail_server &&
-                        failures[k].fail != fail_inner_attribute;
+                        failures[k].fail != fail_inner_attribute &&
+                        failures[k].fail != fail_inner_desc;
             char name[160];
 
             if (ours || over_words[i].rule != prefix) {

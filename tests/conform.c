@@ -319,7 +319,7 @@ static void open_on(struct book_on *on)
 /* The driver reached in that way, connected at its first use. */
 static struct book_on *on_way(bool ours, enum book_way way)
 {
-    static struct book_on opened[2][BOOK_LOW_WIDE + 1];
+    static struct book_on opened[2][BOOK_ANSI + 1];
     struct book_on *on = &opened[ours][way];
 
     if (on->env) {
@@ -328,7 +328,10 @@ static struct book_on *on_way(bool ours, enum book_way way)
     on->ours = ours;
     on->below = way & BOOK_BELOW;
     on->wide = way & (BOOK_WIDE | BOOK_LOW_WIDE);
-    on->string = ours ? "DSN=orders;Instances=n1" : "DSN=n1";
+    on->string = way == BOOK_ANSI
+                     ? (ours ? "DSN=orders-ansi;Instances=n1-ansi"
+                             : "DSN=n1-ansi")
+                     : (ours ? "DSN=orders;Instances=n1" : "DSN=n1");
     on->odbc = &manager;
     if (on->below) {
         struct inner_calls *calls = &libraries[ours];
@@ -353,6 +356,8 @@ static const char *way_name(enum book_way way)
         return "narrow";
     case BOOK_WIDE:
         return "wide";
+    case BOOK_ANSI:
+        return "ANSI";
     case BOOK_LOW:
         return "narrow, below the manager";
     default:
@@ -445,7 +450,7 @@ void book_try(enum book_whose whose, unsigned ways, const char *name,
     static struct misses inner, ours;
 
     problems[0] = '\0';
-    for (unsigned way = 1; way <= BOOK_LOW_WIDE; way <<= 1) {
+    for (unsigned way = 1; way <= BOOK_ANSI; way <<= 1) {
         if (!(ways & way)) {
             continue;
         }

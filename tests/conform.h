@@ -34,9 +34,10 @@ enum book_way {
     BOOK_WIDE = 2,   /* … by SQLDriverConnectW */
     BOOK_LOW = 4,    /* the library's own exports, narrow */
     BOOK_LOW_WIDE = 8,
-    BOOK_MANAGED = BOOK_NARROW | BOOK_WIDE,
+    BOOK_ANSI = 16, /* through the manager, the ANSI drivers */
+    BOOK_MANAGED = BOOK_NARROW | BOOK_WIDE | BOOK_ANSI,
     BOOK_BELOW = BOOK_LOW | BOOK_LOW_WIDE,
-    BOOK_ALL = 15
+    BOOK_ALL = BOOK_MANAGED | BOOK_BELOW
 };
 
 enum book_whose { BOOK_OURS, BOOK_INNER };

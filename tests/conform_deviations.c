@@ -165,6 +165,10 @@ static const struct {
       "psqlODBC executes again whatever was executed last" },
     { BOOK_BY_PSQLODBC, S_TABLE "S3, a catalog function ends it",
       "SQLExecute: SQLSTATE HY001, not HY010", "psqlODBC's word for it" },
+    { BOOK_BY_PSQLODBC, "SQLGetData, Comments: parts of SQL_C_WCHAR, *", "*",
+      "the ANSI psqlODBC has no wide type" },
+    { BOOK_BY_PSQLODBC, "SQLGetInfo, Information Types: SQL_CONVERT_W*", "*",
+      "the ANSI psqlODBC has no wide type" },
 };
 
 const char *book_deviation(const char *rule, const char *miss, unsigned by)

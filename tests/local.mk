@@ -85,6 +85,7 @@ integration_programs = \
 	tests/conform-attr-test \
 	tests/conform-command-test \
 	tests/conform-connect-test \
+	tests/conform-data-test \
 	tests/conform-desc-test \
 	tests/conform-diag-test \
 	tests/conform-handle-test \
@@ -210,6 +211,8 @@ tests_conform_command_test_SOURCES = tests/conform-command-test.c $(conform)
 tests_conform_command_test_LDADD = $(integration_ldadd)
 tests_conform_large_test_SOURCES = tests/conform-large-test.c $(conform)
 tests_conform_large_test_LDADD = $(integration_ldadd)
+tests_conform_data_test_SOURCES = tests/conform-data-test.c $(conform)
+tests_conform_data_test_LDADD = $(integration_ldadd)
 tests_switch_test_SOURCES = tests/switch-test.c $(odbc_try)
 tests_switch_test_LDADD = $(integration_ldadd)
 # What tests of the manager's own pooling share.
