@@ -115,6 +115,7 @@ integration_scripts = \
 	tests/command-test.py \
 	tests/command-test.sh \
 	tests/diff-test.sh \
+	tests/manager-test.py \
 	tests/route-truth-test.py \
 	tests/routing-test.py \
 	tests/sandbox-test.sh \
