@@ -111,6 +111,10 @@ SQLRETURN diag_copy(struct diags *diags, const struct inner_calls *call,
    the handle that waited); `from` is empty afterwards. */
 void diag_move(struct diags *to, struct diags *from);
 
+/* Does a record of the inner driver's say that the connection failed (SQLSTATE
+   class 08)? */
+bool diag_says_lost(struct diags *diags);
+
 /* Is there no record? */
 bool diag_empty(struct diags *diags);
 

@@ -285,6 +285,19 @@ SQLRETURN diag_field(struct diags *diags, SQLSMALLINT type,
     return rc;
 }
 
+bool diag_says_lost(struct diags *diags)
+{
+    bool lost = false;
+
+    mutex_lock(&diags->lock);
+    for (struct diag_record *record = diags->first; record;
+         record = record->next) {
+        lost |= !record->ours && strncmp(record->state, "08", 2) == 0;
+    }
+    mutex_unlock(&diags->lock);
+    return lost;
+}
+
 bool diag_empty(struct diags *diags)
 {
     bool empty;

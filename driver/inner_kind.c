@@ -9,12 +9,14 @@
  */
 #include "autoconf.h"
 
+#include "connstr.h"
 #include "inner_kind.h"
 
 #include <string.h>
 
 static const struct inner_kind *const kinds[] = {
     &inner_psqlodbc,
+    &inner_mariadb,
     &inner_sqlite,
 };
 
@@ -34,4 +36,24 @@ const struct inner_kind *inner_kind_of(const char *name)
         }
     }
     return &inner_unknown;
+}
+
+bool inner_compose(const struct inner_target *target, bool wide,
+                   struct text *out, struct why *why)
+{
+    (void)wide;
+    if (target->dsn) {
+        text_appendf(out, "DSN=%s;", target->dsn);
+    } else {
+        text_appendf(out, "DRIVER={%s};", target->driver);
+        connstr_append(out, "Server", target->host);
+        if (target->port) {
+            connstr_append(out, "Port", target->port);
+        }
+    }
+    connstr_append_all(out, target->passed);
+    if (out->failed) {
+        why_memory(why);
+    }
+    return !out->failed;
 }

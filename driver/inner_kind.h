@@ -92,6 +92,11 @@ struct inner_kind {
        the driver does not expect, so that it must be set again? */
     bool encoding_lost;
 
+    /* Is SQL_ATTR_CONNECTION_DEAD a question to the instance instead of a flag
+       in memory?  Then no thread of the application's asks it unless an error
+       gives reason to. */
+    bool dead_asks;
+
     /* SQL that begins a transaction, for a driver that refuses to disconnect
        because it believes to be in one which SQL text has ended.  NULL: there
        is no such driver. */
@@ -110,6 +115,12 @@ struct inner_kind {
    folder, or what SQL_DRIVER_NAME says.  Never NULL. */
 const struct inner_kind *inner_kind_of(const char *name);
 
+/* A compose() for drivers that read {braces} and call a host Server, its port
+   Port. */
+bool inner_compose(const struct inner_target *target, bool wide,
+                   struct text *out, struct why *why);
+
+extern const struct inner_kind inner_mariadb;
 extern const struct inner_kind inner_psqlodbc;
 extern const struct inner_kind inner_sqlite;
 extern const struct inner_kind inner_unknown;

@@ -9,31 +9,10 @@
  */
 #include "autoconf.h"
 
-#include "connstr.h"
 #include "inner_kind.h"
 #include "inner_sql.h"
 
 #include <string.h>
-
-static bool compose(const struct inner_target *target, bool wide,
-                    struct text *out, struct why *why)
-{
-    (void)wide;
-    if (target->dsn) {
-        text_appendf(out, "DSN=%s;", target->dsn);
-    } else {
-        text_appendf(out, "DRIVER={%s};", target->driver);
-        connstr_append(out, "Server", target->host);
-        if (target->port) {
-            connstr_append(out, "Port", target->port);
-        }
-    }
-    connstr_append_all(out, target->passed);
-    if (out->failed) {
-        why_memory(why);
-    }
-    return !out->failed;
-}
 
 /* By the classes of the SQL standard and of ODBC alone. */
 static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
@@ -81,7 +60,7 @@ static const char *const no_queries[] = { NULL };
 const struct inner_kind inner_unknown = {
     .name = "an unknown driver",
     .sql = &standard_sql,
-    .compose = compose,
+    .compose = inner_compose,
     .who = no_queries,
     .fault = fault,
 };

@@ -154,7 +154,8 @@ bool link_execute(struct link *link, const char *sql,
 void link_note_attr(struct link *link, SQLINTEGER attribute);
 
 /* Does the inner driver say that the link is dead (rules §5.1)?  A flag in
-   its memory, no round trip: any thread that holds the link. */
+   its memory, no round trip: any thread that holds the link; but with a kind
+   of dead_asks, helper threads. */
 bool link_dead(const struct link *link);
 
 #endif

@@ -168,6 +168,7 @@ driver_libcore_la_SOURCES = \
 	driver/link_reset.c \
 	driver/inner.c \
 	driver/inner_kind.c \
+	driver/inner_mariadb.c \
 	driver/inner_pqopt.c \
 	driver/inner_psqlodbc.c \
 	driver/inner_psqlodbc_sql.c \

@@ -226,6 +226,12 @@ void session_note_attr(struct session *s, SQLINTEGER attribute)
     }
 }
 
+bool session_link_died(struct session *s, struct diags *diags)
+{
+    return (!s->link || !s->link->inner->kind->dead_asks ||
+            diag_says_lost(diags)) && session_link_dead(s);
+}
+
 bool session_link_dead(struct session *s)
 {
     if (!s->link || !link_dead(s->link)) {

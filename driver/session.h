@@ -126,6 +126,11 @@ void session_note_attr(struct session *s, SQLINTEGER attribute);
    (rules §5.1) and, if so, makes its instance suspect.  True: dead. */
 bool session_link_dead(struct session *s);
 
+/* The same, for an inner driver that has to ask the instance, only if its
+   records, copied into diags, say that the connection failed: the question
+   would change what the session sees, and may hang. */
+bool session_link_died(struct session *s, struct diags *diags);
+
 /* The instance of the held link, and the last verdict in one line, for
    SQL_ATTR_AFFINITY_INSTANCE and _VERDICT; "" when there is none.  Valid
    until the session connects again. */

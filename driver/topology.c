@@ -71,7 +71,8 @@ static bool check_config(const struct config_fleet *config, struct why *why)
     }
     if (!is_ascii(config->query)) {
         why_set(why, WHY_VALUE, "AffinityQuery must be plain ASCII; write "
-                "other characters as U&'\\xxxx' or chr(n)");
+                "other characters by their codes, as U&'\\xxxx', chr(n) or "
+                "X'hex'");
         return false;
     }
     return true;

@@ -9,6 +9,7 @@ EXTRA_DIST += \
 	setup/odbcinst.ini.template.in \
 	setup/packages \
 	setup/sandbox \
+	setup/sandbox-mariadb \
 	setup/sandbox_base.sh \
 	setup/sandbox_group.sh \
 	setup/sandbox_instance.sh \

@@ -5,6 +5,7 @@
 
 #include "leak.h"
 
+#include "leak_mess.h"
 #include "odbc_tap.h"
 
 #include <stdint.h>
@@ -14,31 +15,6 @@
 
 static SQLHENV env;
 static char fleet[512]; /* connection string of the pool under test */
-static bool plain_statements;
-
-static bool set_attr(SQLHDBC dbc, SQLINTEGER attribute, SQLULEN value)
-{
-    return SQL_SUCCEEDED(SQLSetConnectAttr(
-        dbc, attribute, (SQLPOINTER)(uintptr_t)value, SQL_IS_UINTEGER));
-}
-
-static const char *number(unsigned long n)
-{
-    static char out[8][24];
-    static unsigned turn;
-    char *text = out[turn++ % 8];
-
-    snprintf(text, sizeof out[0], "%lu", n);
-    return text;
-}
-
-static const char *attr(SQLHDBC dbc, SQLINTEGER attribute)
-{
-    SQLUINTEGER value = 4711;
-
-    SQLGetConnectAttr(dbc, attribute, &value, 0, NULL);
-    return number(value);
-}
 
 /* ---- probes that are not one SQL value ------------------------------------- */
 
@@ -54,7 +30,7 @@ static const char *rows_of_three(SQLHDBC dbc)
         n++;
     }
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
-    return number(n);
+    return leak_number(n);
 }
 
 static const char *stmt_attr(SQLHDBC dbc, SQLINTEGER attribute)
@@ -65,7 +41,7 @@ static const char *stmt_attr(SQLHDBC dbc, SQLINTEGER attribute)
     SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt);
     SQLGetStmtAttr(stmt, attribute, &value, 0, NULL);
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
-    return number(value);
+    return leak_number(value);
 }
 
 static const char *cursor_type(SQLHDBC dbc)
@@ -83,17 +59,12 @@ static const char *default_timeout(SQLHDBC dbc)
     return stmt_attr(dbc, SQL_ATTR_QUERY_TIMEOUT);
 }
 
-static const char *autocommit(SQLHDBC dbc)
-{
-    return attr(dbc, SQL_ATTR_AUTOCOMMIT);
-}
-
 /* The driver's belief and the server's truth. */
 static const char *isolation(SQLHDBC dbc)
 {
     static char out[80];
 
-    snprintf(out, sizeof out, "%s %s", attr(dbc, SQL_ATTR_TXN_ISOLATION),
+    snprintf(out, sizeof out, "%s %s", leak_attr(dbc, SQL_ATTR_TXN_ISOLATION),
              odbc_value(dbc, "SHOW transaction_isolation"));
     return out;
 }
@@ -153,20 +124,14 @@ static const char *accent(SQLHDBC dbc)
     SQLFetch(stmt);
     SQLGetData(stmt, 1, SQL_C_WCHAR, units, sizeof units, NULL);
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
-    return number(units[0] * 65536UL + units[1]);
+    return leak_number(units[0] * 65536UL + units[1]);
 }
 
 /* ---- messes that are not one statement -------------------------------------- */
 
-static bool open_transaction(SQLHDBC dbc)
-{
-    return set_attr(dbc, SQL_ATTR_AUTOCOMMIT, SQL_AUTOCOMMIT_OFF) &&
-           odbc_run(dbc, "INSERT INTO plain VALUES (-77, 'left open')");
-}
-
 static bool aborted_transaction(SQLHDBC dbc)
 {
-    return set_attr(dbc, SQL_ATTR_AUTOCOMMIT, SQL_AUTOCOMMIT_OFF) &&
+    return leak_set(dbc, SQL_ATTR_AUTOCOMMIT, SQL_AUTOCOMMIT_OFF) &&
            odbc_run(dbc, "INSERT INTO plain VALUES (-77, 'aborted')") &&
            !odbc_run(dbc, "SELECT 1 / 0");
 }
@@ -182,24 +147,19 @@ static bool sql_begin_aborted(SQLHDBC dbc)
     return odbc_run(dbc, "BEGIN") && !odbc_run(dbc, "SELECT nonsense");
 }
 
-static bool manual_commit(SQLHDBC dbc)
-{
-    return set_attr(dbc, SQL_ATTR_AUTOCOMMIT, SQL_AUTOCOMMIT_OFF);
-}
-
 static bool serializable(SQLHDBC dbc)
 {
-    return set_attr(dbc, SQL_ATTR_TXN_ISOLATION, SQL_TXN_SERIALIZABLE);
+    return leak_set(dbc, SQL_ATTR_TXN_ISOLATION, SQL_TXN_SERIALIZABLE);
 }
 
 static bool max_rows(SQLHDBC dbc)
 {
-    return set_attr(dbc, SQL_ATTR_MAX_ROWS, 1);
+    return leak_set(dbc, SQL_ATTR_MAX_ROWS, 1);
 }
 
 static bool connection_timeout(SQLHDBC dbc)
 {
-    return set_attr(dbc, SQL_ATTR_QUERY_TIMEOUT, 7);
+    return leak_set(dbc, SQL_ATTR_QUERY_TIMEOUT, 7);
 }
 
 static bool statement_timeout(SQLHDBC dbc)
@@ -209,12 +169,12 @@ static bool statement_timeout(SQLHDBC dbc)
 
 static bool static_cursors(SQLHDBC dbc)
 {
-    return set_attr(dbc, SQL_ATTR_CURSOR_TYPE, SQL_CURSOR_STATIC);
+    return leak_set(dbc, SQL_ATTR_CURSOR_TYPE, SQL_CURSOR_STATIC);
 }
 
 static bool row_versions(SQLHDBC dbc)
 {
-    return set_attr(dbc, SQL_ATTR_CONCURRENCY, SQL_CONCUR_ROWVER);
+    return leak_set(dbc, SQL_ATTR_CONCURRENCY, SQL_CONCUR_ROWVER);
 }
 
 /* A prepared statement with a parameter, executed, open, and never freed. */
@@ -249,21 +209,6 @@ static bool descriptors(SQLHDBC dbc)
 }
 
 /* ---- the cases ------------------------------------------------------------- */
-
-struct mess {
-    const char *name;
-    const char *probe_sql;                 /* or */
-    const char *(*probe)(SQLHDBC dbc);
-    const char *mess_sql;                  /* or */
-    bool (*mess)(SQLHDBC dbc);
-    enum seen {
-        SEEN,
-        SEEN_PREPARED, /* by the probe, unless statements are plain */
-        UNSEEN         /* the probe cannot show it while it lasts */
-    } seen;
-};
-
-#define LOST "SELECT count(*) FROM plain WHERE id = -77"
 
 static const struct mess messes[] = {
     { "SET", "SHOW work_mem", NULL, "SET work_mem = '7MB'", NULL, SEEN },
@@ -321,12 +266,12 @@ static const struct mess messes[] = {
       NULL, "SELECT nextval('ticket_seq')", NULL, SEEN },
     { "lastval", "SELECT lastval() IS NOT NULL", NULL,
       "SELECT nextval('ticket_seq')", NULL, SEEN },
-    { "an open transaction", LOST, NULL, NULL, open_transaction, SEEN },
-    { "an aborted transaction", LOST, NULL, NULL, aborted_transaction, SEEN },
-    { "BEGIN as SQL", LOST, NULL, NULL, sql_begin, SEEN },
+    { "an open transaction", LEAK_LOST, NULL, NULL, leak_open_transaction, SEEN },
+    { "an aborted transaction", LEAK_LOST, NULL, NULL, aborted_transaction, SEEN },
+    { "BEGIN as SQL", LEAK_LOST, NULL, NULL, sql_begin, SEEN },
     { "BEGIN as SQL, aborted", "SELECT 1", NULL, NULL, sql_begin_aborted,
       UNSEEN },
-    { "autocommit off", NULL, autocommit, NULL, manual_commit, SEEN },
+    { "autocommit off", NULL, leak_autocommit, NULL, leak_manual_commit, SEEN },
     { "isolation", NULL, isolation, NULL, serializable, SEEN },
     { "MAX_ROWS on the connection", NULL, rows_of_three, NULL, max_rows,
       SEEN_PREPARED },
@@ -341,51 +286,6 @@ static const struct mess messes[] = {
     { "dates by a German DateStyle", NULL, date, "SET DateStyle = 'German'",
       NULL, UNSEEN },
 };
-
-static const char *look(SQLHDBC dbc, const struct mess *mess)
-{
-    return mess->probe ? mess->probe(dbc) : odbc_value(dbc, mess->probe_sql);
-}
-
-static void try_mess(const struct mess *mess, bool wide)
-{
-    char name[120], before[200], during[200], pid[40];
-    SQLHDBC dbc = odbc_open(env, fleet, wide);
-    bool made, seen;
-
-    snprintf(name, sizeof name, "%s: %s", wide ? "wide" : "narrow",
-             mess->name);
-    if (!dbc) {
-        tap_ok(false, name, "no session: %s", odbc_error());
-        return;
-    }
-    snprintf(pid, sizeof pid, "%s",
-             odbc_value(dbc, "SELECT pg_backend_pid()"));
-    snprintf(before, sizeof before, "%s", look(dbc, mess));
-    made = mess->mess ? mess->mess(dbc) : odbc_run(dbc, mess->mess_sql);
-    snprintf(during, sizeof during, "%s", look(dbc, mess));
-    odbc_close(dbc);
-    seen = mess->seen == SEEN ||
-           (mess->seen == SEEN_PREPARED && !plain_statements);
-    if (!made || (seen && strcmp(before, during) == 0)) {
-        tap_ok(false, name, "could not be made: %s; seen before '%s', then "
-               "'%s'", odbc_error(), before, during);
-        return;
-    }
-    dbc = odbc_open(env, fleet, wide);
-    if (!dbc) {
-        tap_ok(false, name, "no session after it: %s", odbc_error());
-        return;
-    }
-    {
-        const char *next = odbc_value(dbc, "SELECT pg_backend_pid()");
-        const char *after = look(dbc, mess);
-        tap_ok(strcmp(pid, next) == 0 && strcmp(before, after) == 0, name,
-               "backend %s, then %s; seen before '%s', with it '%s', after "
-               "'%s'", pid, next, before, during, after);
-    }
-    odbc_close(dbc);
-}
 
 /* The next user's own time-out must work, whatever the driver believes. */
 static void try_next_timeout(bool wide)
@@ -412,7 +312,7 @@ static void try_truths(bool wide)
     /* what a narrow session or driver makes of it depends on its locale */
     if (wide && !strstr(fleet, "ansi")) {
         tap_is("an accented letter is right after a reset", accent(dbc),
-               number(233 * 65536UL));
+               leak_number(233 * 65536UL));
     }
     tap_is("the database is what it should be",
            odbc_value(dbc, "SELECT current_database() || ' ' || "
@@ -485,12 +385,14 @@ static void set_fleet(const char *string, bool wide)
 
 void leak_try(const char *what, const char *string, bool plain)
 {
-    plain_statements = plain;
     printf("# %s\n", what);
     for (int wide = 0; wide <= 1; wide++) {
+        struct leak leak = { .env = env, .string = fleet, .plain = plain,
+                             .link = "SELECT pg_backend_pid()" };
+
         set_fleet(string, wide);
         for (size_t i = 0; i < sizeof messes / sizeof *messes; i++) {
-            try_mess(&messes[i], wide);
+            leak_try_mess(&messes[i], &leak, wide);
         }
         try_next_timeout(wide);
         try_truths(wide);

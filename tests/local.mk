@@ -53,6 +53,7 @@ unit_tests = \
 	tests/unit-inner_pqopt \
 	tests/unit-inner_psqlodbc \
 	tests/unit-keeper \
+	tests/unit-link \
 	tests/unit-link_error \
 	tests/unit-link_reset \
 	tests/unit-lock \
@@ -114,6 +115,7 @@ integration_scripts = \
 	tests/clients-test.sh \
 	tests/command-test.py \
 	tests/command-test.sh \
+	tests/mariadb-test.py \
 	tests/diff-test.sh \
 	tests/manager-test.py \
 	tests/route-truth-test.py \
@@ -253,13 +255,20 @@ tests_standby_test_LDADD = $(integration_ldadd)
 tests_storm_test_SOURCES = tests/storm-test.c $(trouble)
 tests_storm_test_LDADD = $(integration_ldadd)
 # What one session may leave to the next.
-leak = tests/leak.c tests/leak.h $(odbc_tap)
+leak_mess = tests/leak_mess.c tests/leak_mess.h $(odbc_tap)
+leak = tests/leak.c tests/leak.h $(leak_mess)
 tests_leak_test_SOURCES = tests/leak-test.c $(leak)
 tests_leak_test_LDADD = $(integration_ldadd)
+# What sqlite-test.py and mariadb-test.py run.
+check_PROGRAMS += tests/leak-inner
+tests_leak_inner_SOURCES = tests/leak-inner.c $(leak_mess)
+tests_leak_inner_LDADD = $(integration_ldadd)
 tests_manager_leak_test_SOURCES = \
 	tests/manager-leak-test.c \
 	tests/leak.c \
 	tests/leak.h \
+	tests/leak_mess.c \
+	tests/leak_mess.h \
 	$(odbc_try) \
 	$(NULL)
 tests_manager_leak_test_LDADD = $(integration_ldadd)

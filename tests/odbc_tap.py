@@ -3,6 +3,8 @@
 """What the Python programs that test through the manager share: TAP, and
 waiting for what SHOW AFFINITY says. A program ends with tap_run(), which
 prints the plan also when it dies."""
+import re
+import subprocess
 import sys
 import time
 import traceback
@@ -56,6 +58,21 @@ def until(what, condition, seconds=60):
         if time.monotonic() > end:
             raise AssertionError('not within %d s: %s' % (seconds, what))
         time.sleep(0.005)
+
+
+def tap_of(command):
+    """Runs a program that prints TAP, and takes its results for ours."""
+    run = subprocess.run(command, text=True, capture_output=True, check=False)
+    lines = run.stdout.splitlines()
+    for i, line in enumerate(lines):
+        found = re.match(r'(not )?ok \d+ - (.*)', line)
+        if found:
+            end = i + 1
+            while end < len(lines) and lines[end].startswith('# '):
+                end += 1
+            check(found[2], not found[1], '\n'.join(lines[i + 1:end]))
+    check('%s ends with a plan' % command[0].split('/')[-1],
+          bool(lines) and lines[-1].startswith('1..'), run.stderr)
 
 
 def until_complete(connection):

@@ -18,8 +18,8 @@ odbc_ini.use(folder)
 
 import pyodbc  # noqa: E402: its manager reads the environment above
 
-from odbc_tap import (check, connect, same, tap_run, until,  # noqa: E402
-                      value)
+from odbc_tap import (check, connect, same, tap_of, tap_run,  # noqa: E402
+                      until, value)
 
 FILES = {name: '%s/%s.db' % (folder, name) for name in ('n1', 'n2', 'n3')}
 MAP = folder + '/map'
@@ -33,6 +33,7 @@ def set_up():
     fleet = {'Driver': 'Affinity ANSI', 'Instances': 'n1, n2, n3'}
     dsns = {name: {'Driver': 'SQLite3', 'Database': path}
             for name, path in FILES.items()}
+    dsns['left'] = {'Driver': 'SQLite3', 'Database': folder + '/left.db'}
     dsns['lost'] = {'Driver': 'SQLite3', 'Database': folder + '/no/such.db'}
     dsns['mapped'] = dict(fleet, AffinityMap=MAP)
     dsns['hashed'] = fleet
@@ -242,6 +243,11 @@ def try_stuck():
         check('%s as SQL: the file is closed' % end, others >= 0, others)
 
 
+def try_leaks():
+    tap_of([os.environ['AFF_BUILDDIR'] + '/tests/leak-inner', 'sqlite',
+            'DSN=left', 'DSN=hashed;Instances=left'])
+
+
 def try_threads():
     """The driver has no locks of its own around its lists."""
     wrong = []
@@ -268,4 +274,5 @@ def try_threads():
 
 set_up()
 tap_run(try_readme, try_map, try_query, try_hash, try_balance, try_refusals,
-        try_commands, try_many_rows, try_links, try_stuck, try_threads)
+        try_commands, try_many_rows, try_links, try_stuck, try_leaks,
+        try_threads)

@@ -32,6 +32,7 @@ static void a_name_tells_the_kind(void **state)
         { "PSQLODBC35W.DLL", &inner_psqlodbc },
         { "/usr/lib/odbc/libsqlite3odbc-0.9998.so", &inner_sqlite },
         { "sqlite3odbc.so", &inner_sqlite }, /* SQL_DRIVER_NAME */
+        { "/usr/lib/odbc/libmaodbc.so", &inner_mariadb },
         { "/opt/psqlodbc/libfake.so", &inner_unknown },
         { "libsqliteodbc.so", &inner_unknown }, /* of SQLite 2 */
         { "psqlodb", &inner_unknown },
@@ -88,6 +89,26 @@ static void sqlite_is_told_its_file(void **state)
     connstr_free(&passed);
 }
 
+static void mariadb_is_told_its_host_or_socket(void **state)
+{
+    struct connstr passed;
+    struct inner_target dsn = { .dsn = "m1", .passed = &passed };
+    struct inner_target host = { .driver = "MariaDB Unicode", .host = "h",
+                                 .port = "3307", .passed = &passed };
+    struct inner_target path = { .driver = "MariaDB Unicode",
+                                 .host = "/run/m.sock", .passed = &passed };
+
+    (void)state;
+    connstr_init(&passed);
+    assert_true(connstr_set(&passed, "PWD", "a;b}c", CONNSTR_BRACED));
+    check_string(&inner_mariadb, &dsn, "DSN=m1;PWD={a;b}}c};");
+    check_string(&inner_mariadb, &host, "DRIVER={MariaDB Unicode};Server={h};"
+                 "Port={3307};PWD={a;b}}c};");
+    check_string(&inner_mariadb, &path, "DRIVER={MariaDB Unicode};"
+                 "Socket={/run/m.sock};PWD={a;b}}c};");
+    connstr_free(&passed);
+}
+
 /* ---- errors */
 
 static void faults_are_known(void **state)
@@ -100,6 +121,16 @@ static void faults_are_known(void **state)
     } rows[] = {
         { &inner_sqlite, "HY000", 14, INNER_FAULT_INSTANCE }, /* no file */
         { &inner_sqlite, "HY000", 0, INNER_FAULT_POOL }, /* ours */
+        { &inner_mariadb, "HY000", 2002, INNER_FAULT_INSTANCE },
+        { &inner_mariadb, "08S01", 2013, INNER_FAULT_INSTANCE },
+        { &inner_mariadb, "28000", 1045, INNER_FAULT_LOGIN },
+        { &inner_mariadb, "42000", 1044, INNER_FAULT_LOGIN },
+        { &inner_mariadb, "42000", 1049, INNER_FAULT_POOL },
+        { &inner_mariadb, "08004", 1040, INNER_FAULT_FULL },
+        { &inner_mariadb, "42000", 1226, INNER_FAULT_FULL },
+        { &inner_mariadb, "HY018", 1927, INNER_FAULT_LINK },
+        { &inner_mariadb, "HY000", 0, INNER_FAULT_POOL }, /* its string */
+        { &inner_mariadb, "42S02", 1146, INNER_FAULT_NONE },
         { &inner_unknown, "28000", 1, INNER_FAULT_LOGIN },
         { &inner_unknown, "08001", 1, INNER_FAULT_INSTANCE },
         { &inner_unknown, "HYT00", 1, INNER_FAULT_INSTANCE },
@@ -127,6 +158,10 @@ static void wrong_questions_are_known(void **state)
         { &inner_psqlodbc, "0A000", 1, true },
         { &inner_psqlodbc, "42501", 1, false },
         { &inner_psqlodbc, "57014", 1, false },
+        { &inner_mariadb, "42S02", 1146, true },
+        { &inner_mariadb, "42000", 1064, true },
+        { &inner_mariadb, "42000", 1142, false }, /* another login may */
+        { &inner_mariadb, "HY000", 1205, false },
         { &inner_unknown, "42S02", 0, true },
         { &inner_unknown, "HY000", 0, false },
         { &inner_sqlite, "HY000", 1, true },   /* no such table */
@@ -155,6 +190,9 @@ static void texts_become_literals(void **state)
         { &inner_sqlite, "a\\b\tc", "'a\\b c'" },
         { &inner_sqlite, "\xC3\xA9'\n", "CAST(X'c3a92720' AS TEXT)" },
         { &inner_sqlite, "\xE9", "CAST(X'efbfbd' AS TEXT)" },
+        { &inner_mariadb, "it's\n", "'it''s '" },
+        { &inner_mariadb, "a\\'", "CONVERT(X'615c27' USING utf8mb4)" },
+        { &inner_mariadb, "\xC3\xA9", "CONVERT(X'c3a9' USING utf8mb4)" },
         { &inner_unknown, "it's\x01\\", "'it''s /'" },
         { &inner_unknown, "a\xC3\xA9\xE2\x82\xACz", "'a??z'" },
     };
@@ -175,7 +213,7 @@ static void texts_become_literals(void **state)
 static void every_kind_is_whole(void **state)
 {
     static const struct inner_kind *const kinds[] = {
-        &inner_psqlodbc, &inner_sqlite, &inner_unknown,
+        &inner_psqlodbc, &inner_mariadb, &inner_sqlite, &inner_unknown,
     };
 
     (void)state;
@@ -198,6 +236,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_tells_the_kind),
         cmocka_unit_test(sqlite_is_told_its_file),
+        cmocka_unit_test(mariadb_is_told_its_host_or_socket),
         cmocka_unit_test(faults_are_known),
         cmocka_unit_test(wrong_questions_are_known),
         cmocka_unit_test(texts_become_literals),

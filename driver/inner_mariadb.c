@@ -1,0 +1,154 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What we know of MariaDB Connector/ODBC (libmaodbc 3.1.15, tried with MariaDB
+ * 10.11).
+ *
+ * A used link is closed.  The protocol has a command that makes a connection
+ * clean (COM_RESET_CONNECTION), but this driver calls it nowhere: it answers
+ * SQL_SUCCESS to SQL_ATTR_RESET_CONNECTION and does nothing.  SQL cannot do it
+ * either: up to 10.11 nobody can list a session's temporary tables, and what
+ * PREVIOUS VALUE FOR a sequence says, and the warnings and counters of the
+ * last user, can be neither listed nor put back.
+ *
+ * SQL_ATTR_CONNECTION_DEAD is a ping: a round trip, which may hang, and after
+ * which ROW_COUNT() is another.  The driver locks the list of connections of
+ * an environment (four threads that allocate and free them do it no harm).
+ * Braces in a connection string, and }} in them, are read as ODBC says; blanks
+ * at the ends of a value are lost even so.
+ */
+#include "autoconf.h"
+
+#include "connstr.h"
+#include "inner_kind.h"
+#include "inner_sql.h"
+
+#include <string.h>
+
+/* A host that is a path is a socket, as with psqlODBC. */
+static bool compose(const struct inner_target *target, bool wide,
+                    struct text *out, struct why *why)
+{
+    if (target->dsn || *target->host != '/') {
+        return inner_compose(target, wide, out, why);
+    }
+    text_appendf(out, "DRIVER={%s};", target->driver);
+    connstr_append(out, "Socket", target->host);
+    connstr_append_all(out, target->passed);
+    if (out->failed) {
+        why_memory(why);
+    }
+    return !out->failed;
+}
+
+/* By the number, which is the server's (from 1000 on) or the client library's
+   (from 2000 on), since the SQLSTATE is often only HY000.  0 is the driver's
+   own, or ours: its string. */
+static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
+                              const char *text)
+{
+    static const struct {
+        SQLINTEGER native;
+        enum inner_fault fault;
+    } table[] = {
+        { 0, INNER_FAULT_POOL },
+        { 1040, INNER_FAULT_FULL },     /* too many connections */
+        { 1203, INNER_FAULT_FULL },     /* of this user */
+        { 1226, INNER_FAULT_FULL },     /* likewise, by its resources */
+        { 1044, INNER_FAULT_LOGIN },    /* no access to this database */
+        { 1045, INNER_FAULT_LOGIN },    /* no access */
+        { 1251, INNER_FAULT_LOGIN },    /* its authentication is too old */
+        { 1698, INNER_FAULT_LOGIN },    /* no access by this plugin */
+        { 1820, INNER_FAULT_LOGIN },    /* its password must be changed */
+        { 1862, INNER_FAULT_LOGIN },    /* its password has expired */
+        { 4151, INNER_FAULT_LOGIN },    /* its account is locked */
+        { 2059, INNER_FAULT_LOGIN },    /* the plugin it needs is missing */
+        { 1049, INNER_FAULT_POOL },     /* no such database */
+        { 1129, INNER_FAULT_POOL },     /* this client's host is blocked */
+        { 1130, INNER_FAULT_POOL },     /* or not allowed */
+        { 1053, INNER_FAULT_INSTANCE }, /* it is being shut down */
+        { 1927, INNER_FAULT_LINK },     /* killed */
+    };
+
+    (void)text;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (table[i].native == native) {
+            return table[i].fault;
+        }
+    }
+    return (native >= 2000 && native < 3000) ||
+           strncmp(sqlstate, "08", 2) == 0 || strncmp(sqlstate, "HYT", 3) == 0
+               ? INNER_FAULT_INSTANCE
+               : INNER_FAULT_NONE;
+}
+
+/* A backslash is an escape, unless the session says that it is none. */
+static void literal(const char *value, struct text *sql)
+{
+    if (inner_sql_is_plain(value, false)) {
+        inner_sql_quoted(value, false, sql);
+    } else {
+        text_append(sql, "CONVERT(X'");
+        inner_sql_hex(value, strlen(value), sql);
+        text_append(sql, "' USING utf8mb4)");
+    }
+}
+
+#define PLAIN(x) "CONCAT('x', LOWER(HEX(CONVERT(" x " USING utf8mb4))))"
+
+static void ask(const char *query, size_t length, struct text *sql)
+{
+    text_append(sql, "WITH q (a, b, c) AS (");
+    text_append_bytes(sql, query, length);
+    text_append(sql, "\n) SELECT " PLAIN("a") ", " PLAIN("b") ", " PLAIN("c")
+                " FROM q"); /* it may end in a -- comment */
+}
+
+/* 42000 is syntax and rights. */
+static bool says_wrong(const char *sqlstate, SQLINTEGER native)
+{
+    switch (native) {
+    case 1044: /* the database */
+    case 1142: /* the table */
+    case 1143: /* a column */
+    case 1227: /* a privilege */
+    case 1370: /* a routine */
+        return false;
+    default:
+        return inner_sql_standard_wrong(sqlstate, native);
+    }
+}
+
+static const struct inner_sql mariadb_sql = {
+    .quote = '`',
+    .text_type = "CHAR",
+    .literal = literal,
+    .begin = "START TRANSACTION READ ONLY",
+    .end = "ROLLBACK",
+    .ask = ask,
+    .says_wrong = says_wrong,
+};
+
+static const char *const places[] = { "Socket", NULL };
+
+/* Who is read-only is a replica.  There is nothing that a primary and its
+   replicas have in common and tell: `group` in the map file says it.
+   (read_only is 0 or 1, ON or OFF, or from 12 on a word for how much.) */
+static const char *const who[] = {
+    "SELECT CAST(@@global.read_only AS CHAR) NOT IN ('0', 'OFF'), NULL, NULL, "
+    "NULL, NULL, CONNECTION_ID()",
+    NULL,
+};
+
+const struct inner_kind inner_mariadb = {
+    .name = "MariaDB's driver",
+    .driver = "maodbc",
+    .env_shared = true,
+    .places = places,
+    .sql = &mariadb_sql,
+    .compose = compose,
+    .who = who,
+    .dead_asks = true,
+    .fault = fault,
+};
