@@ -169,6 +169,22 @@ static const struct {
       "the ANSI psqlODBC has no wide type" },
     { BOOK_BY_PSQLODBC, "SQLGetInfo, Information Types: SQL_CONVERT_W*", "*",
       "the ANSI psqlODBC has no wide type" },
+    { BOOK_BY_PSQLODBC, "Diagnostics of SQLBindCol, column 0",
+      "the call: SQLSTATE *", "psqlODBC gives a record without a state" },
+    { BOOK_BY_PSQLODBC, "Diagnostics of SQLColAttribute, FieldIdentifier",
+      "the call: SQLSTATE HY092, *", "psqlODBC's word for it" },
+    { BOOK_BY_PSQLODBC, "Diagnostics of SQLGetTypeInfo, DataType",
+      "*", "psqlODBC answers with no rows" },
+    { BOOK_BY_PSQLODBC, "Diagnostics of SQLSetCursorName, an empty name",
+      "*", "psqlODBC takes any name" },
+    { BOOK_BY_PSQLODBC, "Diagnostics of SQLSetCursorName, a reserved name",
+      "*", "psqlODBC takes any name" },
+    { BOOK_BY_PSQLODBC, "Diagnostics of SQLSetCursorName, NameLength",
+      "*", "the word of whoever finds it" },
+    { BOOK_BY_PSQLODBC, "Diagnostics of SQLSetStmtAttr, SQL_ATTR_ROW_ARRAY_*",
+      "*", "psqlODBC takes any size" },
+    { BOOK_BY_PSQLODBC, "Diagnostics of SQLSetStmtAttr, a descriptor that is *",
+      "*", "unixODBC's word for it" },
 };
 
 const char *book_deviation(const char *rule, const char *miss, unsigned by)

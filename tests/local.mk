@@ -83,6 +83,7 @@ unit_tests = \
 integration_programs = \
 	tests/attr-test \
 	tests/cancel-test \
+	tests/conform-argument-test \
 	tests/conform-attr-test \
 	tests/conform-command-test \
 	tests/conform-connect-test \
@@ -216,6 +217,8 @@ tests_conform_large_test_SOURCES = tests/conform-large-test.c $(conform)
 tests_conform_large_test_LDADD = $(integration_ldadd)
 tests_conform_data_test_SOURCES = tests/conform-data-test.c $(conform)
 tests_conform_data_test_LDADD = $(integration_ldadd)
+tests_conform_argument_test_SOURCES = tests/conform-argument-test.c $(conform)
+tests_conform_argument_test_LDADD = $(integration_ldadd)
 tests_switch_test_SOURCES = tests/switch-test.c $(odbc_try)
 tests_switch_test_LDADD = $(integration_ldadd)
 # What tests of the manager's own pooling share.
