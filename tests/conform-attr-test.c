@@ -164,6 +164,27 @@ static void attr_wants_connection(const struct book_on *on, const void *row)
     on->odbc->SQLFreeHandle(SQL_HANDLE_DBC, dbc);
 }
 
+/* What is set on a connection holds until the handle is freed. */
+static void attr_persists(const struct book_on *on, const void *row)
+{
+    SQLHDBC dbc = book_dbc(on);
+    SQLUINTEGER value = 77;
+
+    (void)row;
+    connect_by(on, dbc, on->string);
+    want_rc("setting it",
+            TEXT_CALL(on, SQLSetConnectAttr)(dbc, SQL_ATTR_AUTOCOMMIT,
+                                             (SQLPOINTER)SQL_AUTOCOMMIT_OFF,
+                                             SQL_IS_UINTEGER),
+            SQL_SUCCESS);
+    on->odbc->SQLDisconnect(dbc);
+    want_rc("connecting again", connect_by(on, dbc, on->string), SQL_SUCCESS);
+    TEXT_CALL(on, SQLGetConnectAttr)(dbc, SQL_ATTR_AUTOCOMMIT, &value, 0,
+                                     NULL);
+    want_number("it holds", value, SQL_AUTOCOMMIT_OFF);
+    drop(on, dbc);
+}
+
 static void attr_after(const struct book_on *on, const void *row)
 {
     SQLHDBC dbc = book_dbc(on);
@@ -471,6 +492,9 @@ static void try_inner(void)
                  connected[i].name);
         book_try(BOOK_INNER, BOOK_ALL, name, dbc_number, &connected[i]);
     }
+    book_try(BOOK_INNER, BOOK_ALL,
+             "SQLSetConnectAttr, Comments: attributes outlast SQLDisconnect",
+             attr_persists, NULL);
     book_try(BOOK_INNER, BOOK_ALL,
              "SQLSetStmtAttr and SQLGetStmtAttr, Diagnostics", stmt_wrong,
              NULL);

@@ -414,6 +414,69 @@ static void spelled(const struct book_on *on, const void *row)
     drop(on, dbc);
 }
 
+/* "ü€" and a character beyond 16 bits, as a key, in the width of `on`. */
+static size_t put_key(const struct book_on *on, void *text)
+{
+    static const SQLWCHAR wide[] = { 0xfc, 0x20ac, 0xd83d, 0xde00, 0 };
+    static const char narrow[] = "\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80";
+
+    memcpy(text, on->wide ? (const void *)wide : narrow,
+           on->wide ? sizeof wide : sizeof narrow);
+    return on->wide ? 4 : sizeof narrow - 1;
+}
+
+static bool is_whole(const struct book_on *on, const void *text, size_t units)
+{
+    const SQLWCHAR *wide = text;
+
+    if (units == 0) {
+        return true;
+    }
+    /* not after the first of a pair, not within a sequence */
+    return on->wide ? (wide[units - 1] & 0xfc00) != 0xd800
+                    : units == 2 || units == 5 || units == 9;
+}
+
+/* What is cut is cut between characters, and lengths count units. */
+static void cut_between(const struct book_on *on, const void *row)
+{
+    SQLHDBC dbc = book_dbc(on);
+    SQLSMALLINT length;
+    SQLWCHAR key[12];
+    size_t units = put_key(on, key), u = unit(on);
+
+    (void)row;
+    want_rc("setting it",
+            TEXT_CALL(on, SQLSetConnectAttr)(dbc, SQL_ATTR_AFFINITY_KEY, key,
+                                             (SQLINTEGER)(units * u)),
+            SQL_SUCCESS);
+    want_rc("connecting",
+            connect_by(on, dbc, DSN ";AffinityTable=", SQL_NTS, NULL, 0,
+                       &length),
+            SQL_SUCCESS);
+    for (size_t room = 1; room <= units + 1; room++) {
+        SQLINTEGER needed = -1;
+        SQLWCHAR got[16];
+        size_t count = 0;
+
+        memset(got, '#', sizeof got);
+        want_rc("a room",
+                TEXT_CALL(on, SQLGetConnectAttr)(
+                    dbc, SQL_ATTR_AFFINITY_KEY, got, (SQLINTEGER)(room * u),
+                    &needed),
+                room > units ? SQL_SUCCESS : SQL_SUCCESS_WITH_INFO);
+        want_number("bytes of all", needed, (long long)(units * u));
+        while (count < units &&
+               memcmp((char *)got + count * u, "\0\0", u) != 0) {
+            count++;
+        }
+        want("no more than there is room for", count < room);
+        want("what there is of the value", memcmp(got, key, count * u) == 0);
+        want("no part of a character", is_whole(on, got, count));
+    }
+    drop(on, dbc);
+}
+
 static void first_of_two(const struct book_on *on, const void *row)
 {
     SQLHDBC dbc = book_dbc(on);
@@ -489,6 +552,10 @@ static void try_strings(void)
                  spellings[i].name);
         book_try(BOOK_OURS, BOOK_ALL, name, spelled, &spellings[i]);
     }
+    /* before a connection the manager makes wide text narrow as it can */
+    book_try(BOOK_OURS, BOOK_NARROW | BOOK_BELOW,
+             "Unicode: what is cut is cut between characters", cut_between,
+             NULL);
     book_try(BOOK_OURS, BOOK_ALL,
              "SQLDriverConnect, Connection Strings: the first of two counts",
              first_of_two, NULL);

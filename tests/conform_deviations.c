@@ -185,6 +185,11 @@ static const struct {
       "*", "psqlODBC takes any size" },
     { BOOK_BY_PSQLODBC, "Diagnostics of SQLSetStmtAttr, a descriptor that is *",
       "*", "unixODBC's word for it" },
+    { BOOK_BY_MANAGER, "SQLSetConnectAttr, Comments: attributes outlast *",
+      "it holds: 1, not 0", "unixODBC frees the driver's handle between" },
+    { BOOK_BY_US, "SQLSetConnectAttr, Comments: attributes outlast *",
+      "it holds: 1, not 0",
+      "only what was set before connecting is set again, as under unixODBC" },
 };
 
 const char *book_deviation(const char *rule, const char *miss, unsigned by)
