@@ -246,6 +246,122 @@ static void in_parts(const struct book_on *on, const void *row)
     on->odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
 }
 
+/* ---- whatever the statement or the connection is set to --------------------
+ */
+
+/* A warning that says that the cursor is another is as good (01S02). */
+static bool worked(const struct book_on *on, const char *what, SQLRETURN rc)
+{
+    return rc == SQL_SUCCESS_WITH_INFO
+               ? want_state(on, what, SQL_HANDLE_STMT, on->stmt, "01S02")
+               : want_rc(what, rc, SQL_SUCCESS);
+}
+
+static int count_directly(const struct book_on *on, const char *sql)
+{
+    int count;
+
+    worked(on, "SQLExecDirect", book_exec(on, on->stmt, sql));
+    count = count_rows(on);
+    on->odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
+    return count;
+}
+
+static const struct setting {
+    const char *name;
+    SQLINTEGER attribute[2];
+    SQLULEN value[2];
+} settings[] = {
+    { "a static cursor", { SQL_ATTR_CURSOR_TYPE }, { SQL_CURSOR_STATIC } },
+    { "a keyset to update",
+      { SQL_ATTR_CURSOR_TYPE, SQL_ATTR_CONCURRENCY },
+      { SQL_CURSOR_KEYSET_DRIVEN, SQL_CONCUR_ROWVER } },
+    { "a static cursor to update",
+      { SQL_ATTR_CURSOR_TYPE, SQL_ATTR_CONCURRENCY },
+      { SQL_CURSOR_STATIC, SQL_CONCUR_ROWVER } },
+    { "bookmarks",
+      { SQL_ATTR_CURSOR_TYPE, SQL_ATTR_USE_BOOKMARKS },
+      { SQL_CURSOR_STATIC, SQL_UB_VARIABLE } },
+    { "no scanning for escapes", { SQL_ATTR_NOSCAN }, { SQL_NOSCAN_ON } },
+    { "identifiers as arguments", { SQL_ATTR_METADATA_ID }, { SQL_TRUE } },
+    { "a time-out", { SQL_ATTR_QUERY_TIMEOUT }, { 60 } },
+};
+
+static void under_setting(const struct book_on *on, const void *row)
+{
+    const struct setting *s = row;
+
+    for (size_t i = 0; i < COMMANDS; i++) {
+        struct book_on fresh = *on;
+        int plain = count_directly(on, commands[i].sql);
+
+        fresh.stmt = book_stmt(on, on->dbc);
+        for (int k = 0; k < 2 && s->value[k]; k++) {
+            TEXT_CALL(on, SQLSetStmtAttr)(fresh.stmt, s->attribute[k],
+                                          (SQLPOINTER)s->value[k], 0);
+        }
+        if (strncmp(commands[i].sql, "REFRESH", 7) != 0 &&
+            !strstr(commands[i].sql, "TOPOLOGY")) {
+            want_number(commands[i].sql,
+                        count_directly(&fresh, commands[i].sql), plain);
+        }
+        want_rc("SQLPrepare", prepare(&fresh, commands[i].sql), SQL_SUCCESS);
+        worked(&fresh, "SQLExecute", on->odbc->SQLExecute(fresh.stmt));
+        on->odbc->SQLFreeHandle(SQL_HANDLE_STMT, fresh.stmt);
+    }
+}
+
+static void with_parameters(const struct book_on *on, const void *row)
+{
+    SQLINTEGER values[3] = { 1, 2, 3 };
+
+    (void)row;
+    on->odbc->SQLBindParameter(on->stmt, 1, SQL_PARAM_INPUT, SQL_C_SLONG,
+                               SQL_INTEGER, 0, 0, values, 0, NULL);
+    want_number("one that it does not have",
+                count_directly(on, "SHOW AFFINITY"), 1);
+    on->odbc->SQLFreeStmt(on->stmt, SQL_RESET_PARAMS);
+    want_number("none", count_directly(on, "SHOW AFFINITY"), 1);
+}
+
+/* Of psqlODBC, with what makes it run a SELECT in another way. */
+static const char *const ways[] = {
+    ";UseDeclareFetch=1",          ";UseServerSidePrepare=0",
+    ";Protocol=7.4-0",             ";Protocol=7.4-1",
+    ";UseDeclareFetch=1;Fetch=3",  ";UpdatableCursors=1;UseDeclareFetch=1",
+    ";Parse=1",                    ";UnknownSizes=2",
+    ";DisallowPremature=1",
+};
+
+static void in_way(const struct book_on *on, const void *row)
+{
+    struct book_on own = *on;
+
+    own.dbc = book_open(on, row);
+    if (!own.dbc) {
+        return;
+    }
+    own.stmt = book_stmt(&own, own.dbc);
+    for (int manual = 0; manual < 2; manual++) {
+        for (size_t i = 0; i < COMMANDS; i++) {
+            SQLSMALLINT columns;
+
+            want("rows", count_directly(&own, commands[i].sql) > 0 ||
+                             !commands[i].rows);
+            want_rc("SQLPrepare", prepare(&own, commands[i].sql), SQL_SUCCESS);
+            columns = count_columns(&own);
+            want_rc("SQLExecute", own.odbc->SQLExecute(own.stmt), SQL_SUCCESS);
+            want_number("columns", count_columns(&own), columns);
+            want("rows, prepared", count_rows(&own) > 0 || !commands[i].rows);
+            own.odbc->SQLFreeStmt(own.stmt, SQL_CLOSE);
+        }
+        TEXT_CALL(&own, SQLSetConnectAttr)(own.dbc, SQL_ATTR_AUTOCOMMIT,
+                                           (SQLPOINTER)SQL_AUTOCOMMIT_OFF, 0);
+    }
+    own.odbc->SQLEndTran(SQL_HANDLE_DBC, own.dbc, SQL_ROLLBACK);
+    book_own_end(&own);
+}
+
 /* ---- text ------------------------------------------------------------------
  */
 
@@ -438,6 +554,20 @@ int main(void)
     }
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         book_try(BOOK_OURS, BOOK_ALL, rules[i].name, rules[i].rule, NULL);
+    }
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        snprintf(name, sizeof name,
+                 "SQLSetStmtAttr, Statement Attributes: commands with %s",
+                 settings[i].name);
+        book_try(BOOK_OURS, BOOK_ALL, name, under_setting, &settings[i]);
+    }
+    book_try(BOOK_OURS, BOOK_ALL,
+             "SQLBindParameter, Comments: a command has no parameters",
+             with_parameters, NULL);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        snprintf(name, sizeof name, "SQLExecDirect, SQLPrepare: commands%s",
+                 ways[i]);
+        book_try(BOOK_OURS, BOOK_MANAGED, name, in_way, ways[i]);
     }
     for (size_t i = 0; i < sizeof as_inner / sizeof as_inner[0]; i++) {
         book_try(BOOK_INNER, BOOK_ALL, as_inner[i].name, as_inner[i].rule,
