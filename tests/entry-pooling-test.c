@@ -111,17 +111,6 @@ static const char *attr(SQLHDBC dbc, SQLINTEGER attribute)
     return text;
 }
 
-/* As the manager asks: SQL_CD_TRUE or SQL_CD_FALSE. */
-static SQLULEN probe(SQLHDBC dbc)
-{
-    SQLULEN dead = 0;
-
-    assert_int_equal(odbc.SQLGetConnectAttr(dbc, SQL_ATTR_CONNECTION_DEAD,
-                                            &dead, SQL_IS_INTEGER, NULL),
-                     SQL_SUCCESS);
-    return dead;
-}
-
 /* Was it set on an inner connection since fake->forget()? */
 static bool was_set(SQLINTEGER attribute)
 {
@@ -161,7 +150,7 @@ static void test_refuse(void **state)
 
     (void)state;
     fake->forget();
-    assert_int_equal(probe(dbc), SQL_CD_TRUE);
+    assert_int_equal(use_probe(&odbc, dbc), SQL_CD_TRUE);
     assert_int_equal(fake->calls(), 0);
     assert_int_equal(run(stmt, "SELECT 1"), SQL_SUCCESS);
     end(dbc);
@@ -188,7 +177,7 @@ static void test_allow(void **state)
     assert_int_equal(odbc.SQLAllocHandle(SQL_HANDLE_DESC, dbc, &desc), 0);
     assert_int_equal(run(stmt, "FAIL 42000"), SQL_ERROR);
     assert_string_equal(attr(dbc, SQL_ATTR_AFFINITY_KEY), "of an attribute");
-    assert_int_equal(probe(dbc), SQL_CD_FALSE);
+    assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
     /* nothing of the user before is left, inside or outside */
     assert_int_equal(run(stmt, "SELECT 1"), SQL_INVALID_HANDLE);
     assert_int_equal(odbc.SQLFreeHandle(SQL_HANDLE_DESC, desc),
@@ -200,7 +189,7 @@ static void test_allow(void **state)
     await_live(SQL_HANDLE_DESC, 0);
     await_live(SQL_HANDLE_DBC, 0);
     /* and again, with nothing done in between */
-    assert_int_equal(probe(dbc), SQL_CD_FALSE);
+    assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
     assert_int_equal(fake->live(SQL_HANDLE_DBC), 0);
     assert_int_equal(run(new_stmt(dbc), "SELECT 1"), SQL_SUCCESS);
     assert_non_null(strstr(attr(dbc, SQL_ATTR_AFFINITY_VERDICT),
@@ -252,7 +241,7 @@ static void test_running(void **state)
     (void)state;
     assert_int_equal(pthread_create(&thread, NULL, run_hanging, stmt), 0);
     assert_true(fake->await_hanging(1));
-    assert_int_equal(probe(dbc), SQL_CD_TRUE);
+    assert_int_equal(use_probe(&odbc, dbc), SQL_CD_TRUE);
     assert_int_equal(odbc.SQLSetConnectAttr(
                          dbc, SQL_ATTR_RESET_CONNECTION,
                          (SQLPOINTER)SQL_RESET_CONNECTION_YES, 0), SQL_ERROR);
@@ -326,7 +315,7 @@ static void test_needs(void **state)
         SQLHDBC dbc = connected(ALLOW);
 
         need_statement(dbc);
-        assert_int_equal(probe(dbc), SQL_CD_FALSE);
+        assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
         await_live(SQL_HANDLE_DBC, 0);
         need_nothing(dbc);
         assert_int_equal(fake->live(SQL_HANDLE_DBC), 0);
@@ -355,7 +344,7 @@ static void test_choices(void **state)
     (void)state;
     assert_int_equal(set_text(dbc, SQL_ATTR_AFFINITY_KEY, "late"), SQL_ERROR);
     assert_says(dbc, "HYC00");
-    assert_int_equal(probe(dbc), SQL_CD_FALSE);
+    assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
     assert_int_equal(set_text(dbc, SQL_ATTR_AFFINITY_KEY, "chosen"), 0);
     assert_int_equal(set_text(dbc, SQL_ATTR_AFFINITY_MODE, "strict"), 0);
     assert_int_equal(odbc.SQLSetConnectAttr(
@@ -375,7 +364,7 @@ static void test_choices(void **state)
     assert_true(was_set(SQL_ATTR_ACCESS_MODE));
     assert_int_equal(set_text(dbc, SQL_ATTR_AFFINITY_KEY, "late"), SQL_ERROR);
     assert_says(dbc, "HYC00");
-    assert_int_equal(probe(dbc), SQL_CD_FALSE);
+    assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
     assert_string_equal(attr(dbc, SQL_ATTR_AFFINITY_KEY), "of the string");
     assert_string_equal(attr(dbc, SQL_ATTR_AFFINITY_MODE), "hint");
     fake->forget();
@@ -393,7 +382,7 @@ static void test_cannot_be_placed(void **state)
     (void)state;
     need_statement(dbc);
     set_control("FakeFail=08006\n");
-    assert_int_equal(probe(dbc), SQL_CD_FALSE);
+    assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
     for (int i = 0; i < NEEDS; i++) {
         assert_int_equal(need(dbc, i), SQL_ERROR);
         assert_says(dbc, "08001");
@@ -412,7 +401,7 @@ static void test_died(void **state)
 
     (void)state;
     assert_int_equal(run(new_stmt(dbc), "DIE"), SQL_ERROR);
-    assert_int_equal(probe(dbc), SQL_CD_FALSE);
+    assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
     need_statement(dbc);
     end(dbc);
 }
@@ -434,7 +423,7 @@ static void test_threads(void **state)
 
     (void)state;
     need_statement(dbc);
-    assert_int_equal(probe(dbc), SQL_CD_FALSE);
+    assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
     await_live(SQL_HANDLE_DBC, 0);
     set_control("FakeHang=1\n");
     for (int i = 0; i < THREADS; i++) {
@@ -460,8 +449,8 @@ static void test_waits_for_nothing(void **state)
     (void)state;
     need_statement(dbc);
     set_control("FakeHang=1\n");
-    assert_int_equal(probe(dbc), SQL_CD_FALSE);
-    assert_int_equal(probe(dbc), SQL_CD_FALSE);
+    assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
+    assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
     assert_int_equal(odbc.SQLDisconnect(dbc), SQL_SUCCESS);
     set_control("");
     assert_int_equal(odbc.SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQL_SUCCESS);
@@ -491,7 +480,7 @@ static void test_reset(void **state)
         assert_int_equal(reset(dbc, SQL_RESET_CONNECTION_YES), SQL_SUCCESS);
         assert_int_equal(run(stmt, "SELECT 1"), SQL_INVALID_HANDLE);
         await_live(SQL_HANDLE_DBC, 0); /* it holds no link in the pool */
-        assert_int_equal(probe(dbc), i == 0 ? SQL_CD_TRUE : SQL_CD_FALSE);
+        assert_int_equal(use_probe(&odbc, dbc), i == 0 ? SQL_CD_TRUE : SQL_CD_FALSE);
         need_statement(dbc);
         end(dbc);
         await_live(SQL_HANDLE_DBC, 0);
@@ -524,7 +513,7 @@ static void test_fork(void **state)
 
     (void)state;
     need_statement(without);
-    assert_int_equal(probe(without), SQL_CD_FALSE);
+    assert_int_equal(use_probe(&odbc, without), SQL_CD_FALSE);
     if (USE_NO_FORKS) {
         print_message("# ThreadSanitizer knows no threads after a fork\n");
         end(with);

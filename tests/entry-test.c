@@ -13,8 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <pthread.h>
@@ -324,6 +326,43 @@ static void test_narrow_refused(void **state)
     odbc.SQLFreeHandle(SQL_HANDLE_ENV, env);
 }
 
+/* ---- ini files that change ------------------------------------------------- */
+
+static void add_to_odbc_ini(const char *lines)
+{
+    FILE *file = fopen(getenv("ODBCINI"), "a");
+
+    assert_non_null(file);
+    fputs(lines, file);
+    fclose(file);
+}
+
+/* A session whose instances' DSNs have changed since it connected is not handed
+   on: the manager connects afresh, by what they say now. */
+static void test_out_of_date(void **state)
+{
+    static const char f9[] = "DSN=wrapped;Instances=f9;ManagerPooling=allow";
+    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    time_t last = time(NULL) + 30;
+    SQLULEN dead = SQL_CD_FALSE;
+    SQLHDBC old, new;
+
+    (void)state;
+    add_to_odbc_ini("\n[f9]\nDriver=Fake\n");
+    old = connected(&odbc, env, f9);
+    assert_int_equal(use_probe(&odbc, old), SQL_CD_FALSE);
+    add_to_odbc_ini("FakeName=changed\n");
+    while (dead == SQL_CD_FALSE && time(NULL) < last) {
+        new = connected(&odbc, env, f9); /* looks at the files now and then */
+        dead = use_probe(&odbc, old);
+        assert_int_equal(use_probe(&odbc, new), SQL_CD_FALSE);
+        assert_int_equal(odbc.SQLDisconnect(new), SQL_SUCCESS);
+        odbc.SQLFreeHandle(SQL_HANDLE_DBC, new);
+    }
+    assert_int_equal(dead, SQL_CD_TRUE);
+    end_session(&odbc, env, old);
+}
+
 /* ---- all versions, all given back ------------------------------------------------- */
 
 static void test_versions(void **state)
@@ -394,6 +433,7 @@ int main(void)
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_ansi_library),
         cmocka_unit_test(test_narrow_refused),
+        cmocka_unit_test(test_out_of_date),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_storm),
     };

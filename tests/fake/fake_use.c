@@ -114,3 +114,11 @@ const struct fake_api *use_fake(const char *library)
     }
     return api;
 }
+
+SQLULEN use_probe(const struct inner_calls *call, SQLHDBC dbc)
+{
+    SQLULEN dead = 0;
+
+    return call->SQLGetConnectAttr(dbc, SQL_ATTR_CONNECTION_DEAD, &dead,
+                                   SQL_IS_INTEGER, NULL) ? 7 : dead;
+}

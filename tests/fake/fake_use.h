@@ -35,6 +35,10 @@ void *use_driver(const char *library, struct inner_calls *call);
 /* The fake's own interface; the narrow build is another library. */
 const struct fake_api *use_fake(const char *library);
 
+/* As the manager asks before it hands a connection on: SQL_CD_TRUE (dead),
+   SQL_CD_FALSE, or 7 if there was no answer. */
+SQLULEN use_probe(const struct inner_calls *call, SQLHDBC dbc);
+
 #define USE_WIDE "driver/.libs/libodbcaffinity.so"
 #define USE_ANSI "driver/.libs/libodbcaffinitya.so"
 #define USE_FAKE "tests/.libs/libfake.so"
