@@ -19,7 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ONE "DSN=orders;Instances=n1;PoolMax=1;PoolWait=200;"
+#define ONE "DSN=orders;Instances=n1;PoolMax=1;PoolWait=30000;"
+#define OTHER ";AffinityKey=5;PoolWait=100" /* another string to the manager */
 
 /* With a string of its own: a connection that the manager keeps for another
    string holds its link, of which nobody tells the driver. */
@@ -40,7 +41,7 @@ static void one_link(const char *mode)
     tap_ok(!strcmp(pids[0], pids[1]) && !strcmp(pids[1], pids[2]) &&
                strtol(pids[0], NULL, 10) > 0,
            name, "%s, %s, %s", pids[0], pids[1], pids[2]);
-    strcat(string, ";AffinityKey=5");
+    strcat(string, OTHER);
     snprintf(name, sizeof name, "%s: what the manager keeps holds its link",
              mode);
     try_says(name, odbc_open(try_env, string, false) ? "a link" : odbc_error(),
@@ -236,7 +237,7 @@ static void try_expiry(void)
         dbc = odbc_open(try_env, string, false);
         odbc_run(dbc, "BEGIN; CREATE TABLE never_there (i int)");
         odbc_close(dbc);
-        strcat(string, ";AffinityKey=5");
+        strcat(string, OTHER);
         snprintf(name, sizeof name, "%s: after CPTimeout the link is free",
                  manager_modes[i]);
         tap_ok(trouble_await(gets_the_link, string, 30000), name, "%s",
