@@ -114,14 +114,24 @@ static bool put_attributes_back(struct link *link, struct link_error *error)
     return ok;
 }
 
-/* A cancel that came too late for its statement may hit ours: once more. */
+/* Once more if a cancel that came too late for its statement hit ours, or if
+   there is a transaction that the inner driver knows nothing of, so that its
+   SQLEndTran ended none: psqlODBC loses sight of its own when fetching by a
+   cursor fails (UseDeclareFetch, Protocol 7.4-0). */
 static bool discard(struct link *link, struct link_error *error)
 {
     const char *sql = link->inner->kind->reset;
 
-    return link_execute(link, sql, error) ||
-           (strcmp(error->state, "57014") == 0 &&
-            link_execute(link, sql, error));
+    if (link_execute(link, sql, error)) {
+        return true;
+    }
+    if (strcmp(error->state, "25P02") == 0 ||
+        strcmp(error->state, "25001") == 0) {
+        return link_execute(link, "ROLLBACK", error) &&
+               link_execute(link, sql, error);
+    }
+    return strcmp(error->state, "57014") == 0 &&
+           link_execute(link, sql, error);
 }
 
 static bool set_encoding(struct link *link, struct link_error *error)
