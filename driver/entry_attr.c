@@ -70,6 +70,7 @@ static SQLRETURN set_inner(struct dbc *dbc, SQLINTEGER attribute,
     }
     session_touch(dbc->session);
     session_note_attr(dbc->session, attribute);
+    session_note_width(dbc->session, width == TEXT_WIDE);
     lock_assert_none();
     rc = set(inner, attribute, value, length);
     return rc == SQL_SUCCESS ? rc : entry_leave(&dbc->head, rc);

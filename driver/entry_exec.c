@@ -426,6 +426,7 @@ SQLRETURN entry_SQLNativeSql(enum text_width width, SQLHDBC handle, void *in,
         return copy_text(head, width, in, in_length, out, out_size,
                          out_length);
     }
+    session_note_width(((struct dbc *)head)->session, width == TEXT_WIDE);
     if (width == TEXT_WIDE) {
         if (!call->SQLNativeSqlW) {
             return entry_missing(head, "SQLNativeSqlW");

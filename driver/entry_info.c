@@ -176,6 +176,7 @@ static SQLRETURN get_inner(struct head *head, SQLHDBC handle,
         return entry_missing(head, width == TEXT_WIDE ? "SQLGetInfoW" :
                              "SQLGetInfo");
     }
+    session_note_width(((struct dbc *)head)->session, width == TEXT_WIDE);
     return surface_leave_DBC(head, get(handle, info, value, size, length));
 }
 

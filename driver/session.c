@@ -232,6 +232,13 @@ bool session_link_died(struct session *s, struct diags *diags)
             diag_says_lost(diags)) && session_link_dead(s);
 }
 
+void session_note_width(struct session *s, bool wide)
+{
+    if (s->link && wide && !s->link->wide) {
+        s->link->spoilt = true;
+    }
+}
+
 bool session_link_dead(struct session *s)
 {
     if (!s->link || !link_dead(s->link)) {

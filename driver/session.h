@@ -122,6 +122,12 @@ bool session_keep_child(struct session *s, SQLSMALLINT type, SQLHANDLE inner);
    it (facts §10: no SQL resets what the inner driver keeps in the HDBC). */
 void session_note_attr(struct session *s, SQLINTEGER attribute);
 
+/* Notes that a function of the connection's is called in this width.  A link
+   that was opened narrow does not go on to another session after a wide one:
+   psqlODBC takes its application for a wide one from then on, and describes
+   texts as SQL_WVARCHAR. */
+void session_note_width(struct session *s, bool wide);
+
 /* After an inner call failed: asks the inner driver whether the link is dead
    (rules §5.1) and, if so, makes its instance suspect.  True: dead. */
 bool session_link_dead(struct session *s);
