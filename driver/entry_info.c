@@ -37,8 +37,7 @@ static bool is_answered_here(SQLUSMALLINT function)
     }
 }
 
-/* theirs NULL, before connecting or for want of memory: whatever is
-   exported. */
+/* theirs NULL, before connecting: whatever is exported. */
 static bool is_supported(const struct inner_functions *theirs,
                          SQLUSMALLINT function)
 {
@@ -61,6 +60,7 @@ enum { ODBC2_FUNCTIONS = 100 }; /* what SQL_API_ALL_FUNCTIONS fills */
 static SQLRETURN tell_functions(struct dbc *dbc, SQLUSMALLINT function,
                                 SQLUSMALLINT *supported)
 {
+    struct inner_functions inner;
     const struct inner_functions *theirs = NULL;
     const struct inner_calls *call;
     SQLHDBC hdbc = SQL_NULL_HDBC;
@@ -71,7 +71,8 @@ static SQLRETURN tell_functions(struct dbc *dbc, SQLUSMALLINT function,
         if (rc != SQL_SUCCESS) {
             return rc;
         }
-        theirs = inner_functions(session_driver(dbc->session), hdbc);
+        inner_functions(session_driver(dbc->session), hdbc, &inner);
+        theirs = &inner;
     }
     if (function == SQL_API_ODBC3_ALL_FUNCTIONS) {
         memset(supported, 0,

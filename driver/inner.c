@@ -43,7 +43,7 @@ struct inner_env {
      ((call)->SQLDriverConnect || (call)->SQLDriverConnectW))
 
 static struct {
-    struct mutex lock; /* guards the list, and envs and functions of each */
+    struct mutex lock; /* guards the list, and the envs of each */
     struct inner *first;
     bool narrow_allowed; /* set before any thread exists */
 } inners = { .lock = MUTEX_INITIALIZER(LOCK_INNER) };
@@ -508,30 +508,15 @@ static void exported_functions(const struct inner_calls *call,
 #include "surface.def"
 }
 
-const struct inner_functions *inner_functions(const struct inner *inner,
-                                              SQLHDBC hdbc)
+void inner_functions(const struct inner *inner, SQLHDBC hdbc,
+                     struct inner_functions *functions)
 {
-    struct inner *owner = (struct inner *)(uintptr_t)inner;
     struct inner_functions exported = { { 0 } };
-    const struct inner_functions *known = NULL;
-    struct inner_functions *asked;
 
-    known = atomic_load_explicit(&owner->functions, memory_order_acquire);
-    if (known) {
-        return known;
-    }
-    asked = calloc(1, sizeof *asked);
-    if (!asked) {
-        return NULL;
-    }
-    ask_functions(inner, hdbc, asked);
+    memset(functions, 0, sizeof *functions);
+    ask_functions(inner, hdbc, functions);
     exported_functions(&inner->call, &exported);
     for (size_t i = 0; i < INNER_FUNCTION_WORDS; i++) {
-        asked->bits[i] &= exported.bits[i];
+        functions->bits[i] &= exported.bits[i];
     }
-    if (atomic_compare_exchange_strong(&owner->functions, &known, asked)) {
-        return asked;
-    }
-    free(asked);
-    return known;
 }

@@ -44,7 +44,6 @@ struct inner {
     char *path;         /* the library file */
     struct inner *next; /* list owned by inner.c, as what follows is */
     struct inner_env *envs;
-    const struct inner_functions *_Atomic functions;
 };
 
 static inline const struct inner *inner_of(const struct inner_calls *call)
@@ -90,12 +89,13 @@ SQLHENV inner_env_new(const struct inner *inner, SQLINTEGER odbc_version,
    UTF-16.  Locks: none may be held. */
 void inner_confirm(const struct inner *inner, SQLHDBC hdbc, bool wide);
 
-/* The functions that the inner driver has, in either width.  What it says of
-   itself is asked once per process, over `hdbc` (which must be connected), and
-   counts together with what it exports.  NULL: out of memory.
+/* The functions that the inner driver has, in either width: what it says of
+   itself, asked over `hdbc` (which must be connected) and not kept, since it
+   may differ between connections (psqlODBC has no SQLDescribeParam without
+   UseServerSidePrepare), as far as it exports it.
    Locks: calls the inner driver with none held. */
-const struct inner_functions *inner_functions(const struct inner *inner,
-                                              SQLHDBC hdbc);
+void inner_functions(const struct inner *inner, SQLHDBC hdbc,
+                     struct inner_functions *functions);
 
 /* Is the function of this SQL_API_ number one of them?  False for what
    surface.def does not list. */
