@@ -265,14 +265,26 @@ bool session_attr_configure(const struct session_attr *list,
     return true;
 }
 
-/* What is not the link's: ours, what opening uses itself, what the manager
-   says to a driver before a wide connect, and a reset of what is new. */
+/* What is not the link's: ours, what the manager says to a driver before a
+   wide connect, and a reset of what is new. */
 static bool is_replayed(SQLINTEGER attribute)
 {
     return !session_attr_is_ours(attribute) &&
-           attribute != SQL_ATTR_LOGIN_TIMEOUT &&
            attribute != SQL_ATTR_RESET_CONNECTION &&
            attribute != SQL_ATTR_ANSI_APP && attribute != SQL_ATTR_ODBC_CURSORS;
+}
+
+/* The time that opening may take has no use any more, but drivers tell it to
+   who asks; one that does not would have its link spoilt for nothing. */
+static bool is_wanted(const struct session_attr *attr, const struct link *link)
+{
+    const struct inner_calls *call = &link->inner->call;
+    SQLULEN value = 0;
+
+    return attr->attribute != SQL_ATTR_LOGIN_TIMEOUT ||
+           (call->SQLGetConnectAttr &&
+            SQL_SUCCEEDED(call->SQLGetConnectAttr(
+                link->hdbc, attr->attribute, &value, SQL_IS_UINTEGER, NULL)));
 }
 
 void session_attr_replay(const struct session_attr *list, struct link *link)
@@ -280,7 +292,7 @@ void session_attr_replay(const struct session_attr *list, struct link *link)
     const struct session_attr *attr;
 
     DL_FOREACH(list, attr) {
-        if (is_replayed(attr->attribute)) {
+        if (is_replayed(attr->attribute) && is_wanted(attr, link)) {
             link->touched = true;
             link_note_attr(link, attr->attribute);
             link->inner->call.SQLSetConnectAttr(

@@ -286,7 +286,7 @@ static void the_rest_is_replayed_on_the_link(void **state)
     assert_true(session_attr_keep(&list, SQL_ATTR_TXN_ISOLATION,
                                   (SQLPOINTER)SQL_TXN_SERIALIZABLE, 4));
     assert_true(session_attr_keep(&list, SQL_ATTR_LOGIN_TIMEOUT,
-                                  (SQLPOINTER)5, 4)); /* opening uses it */
+                                  (SQLPOINTER)5, 4));
     assert_true(session_attr_keep(&list, SQL_ATTR_ANSI_APP,
                                   (SQLPOINTER)SQL_AA_TRUE, 0));
     assert_true(session_attr_keep(&list, SQL_ATTR_ODBC_CURSORS, NULL, 4));
@@ -299,11 +299,11 @@ static void the_rest_is_replayed_on_the_link(void **state)
     memset(own, 'x', 3); /* copies were taken */
     memset(catalog, 'x', 2);
     session_attr_replay(list, &link);
-    assert_string_equal(replayed, "102=0/4 108=8/4 109=<db>/2 "
+    assert_string_equal(replayed, "102=0/4 108=8/4 103=5/4 109=<db>/2 "
                         "16500=<own>/3 65536=9/0 ");
     assert_true(link.touched);
     assert_true(link.spoilt); /* the catalog: nothing puts it back */
-    assert_int_equal(link.changed_count, 4);
+    assert_int_equal(link.changed_count, 5);
     assert_int_equal(link.changed[0].attribute, SQL_ATTR_AUTOCOMMIT);
     assert_int_equal(link.changed[0].before, 1);
     session_attr_free(&list);
