@@ -10,7 +10,7 @@
 #   warm    each session but the first has the link that another subject left
 #
 # usage: diff-test.sh [DIALECT STRAIGHT OURS]   by hand, e.g.
-#        diff-test.sh psqlodbc DSN=n1 'DSN=orders-strict;AffinityKey=5'
+#        diff-test.sh psqlodbc DSN=n1 'DSN=orders;AffinityKey=5;PoolMax=1'
 set -u
 
 . "$AFF_SRCDIR/tests/tap.sh"
@@ -61,9 +61,9 @@ pair() {
     leg "$name-direct" "$dialect" "$straight" "$1" "$2" straight "$3" \
         "$straight"
     leg "$name-cold" "$dialect" "$straight" "$1" "$2" straight "$3" \
-        "$ours;PoolMax=1;PoolMaxReuse=1"
+        "$ours;PoolMaxReuse=1"
     leg "$name-warm" "$dialect" "$straight" "$1" "$2" turned "$3" \
-        "$ours;PoolMax=1"
+        "$ours"
 }
 
 # judge NAME: what pair() left.
@@ -88,14 +88,37 @@ if [ $# -eq 3 ]; then
     tap_done
 fi
 
+# ini NAME DRIVER SUFFIX KEY: a data source of ours, as in the sandbox but that
+# it has the key of an instance and one link to it.
+ini() {
+    cat <<END
+
+[$1]
+Driver = $2
+Instances = n1$3, n2$3, n3$3
+AffinityMode = strict
+AffinityTable = public.orders
+AffinityKey = $4
+PoolMax = 1
+END
+}
+
+mkdir "$work/odbc" || exit 1
+cp "$AFFINITY_SANDBOX/odbc"/*.ini "$work/odbc" || exit 1
+{
+    ini diff-n1 Affinity '' 5
+    ini diff-n2 Affinity '' 1005
+    ini diff-n3-ansi 'Affinity ANSI' -ansi 2005
+} >>"$work/odbc/odbc.ini"
+export ODBCINI=$work/odbc/odbc.ini ODBCSYSINI=$work/odbc
+
 for dsn in n1 n2 n3-ansi; do
     runs "the tables are made in $dsn" "$differ" psqlodbc "DSN=$dsn"
 done
-pair wide psqlodbc DSN=n1 'DSN=orders-strict;AffinityKey=5' wide 3 1 &
+pair wide psqlodbc DSN=n1 DSN=diff-n1 wide 3 1 &
 {
-    pair narrow psqlodbc DSN=n2 'DSN=orders-strict;AffinityKey=1005' narrow 3 1
-    pair ansi psqlodbc DSN=n3-ansi \
-        'DSN=orders-ansi;AffinityMode=strict;AffinityKey=2005' narrow 3 1
+    pair narrow psqlodbc DSN=n2 DSN=diff-n2 narrow 3 1
+    pair ansi psqlodbc DSN=n3-ansi DSN=diff-n3-ansi narrow 3 1
 } &
 wait
 for name in wide narrow ansi; do

@@ -330,16 +330,35 @@ tests_unit_pool_SOURCES = \
 # The differential harness, which diff-test.sh runs.
 check_PROGRAMS += tests/diff/differ
 tests_diff_differ_SOURCES = \
+	tests/diff/atexec.c \
+	tests/diff/attrs.c \
+	tests/diff/bind.c \
+	tests/diff/bulk.c \
+	tests/diff/cancel.c \
 	tests/diff/catalog.c \
+	tests/diff/connect.c \
+	tests/diff/crossed.c \
+	tests/diff/cursors.c \
+	tests/diff/desc.c \
+	tests/diff/diag.c \
 	tests/diff/dialect.c \
 	tests/diff/dialect.h \
 	tests/diff/diff.h \
+	tests/diff/differ.c \
+	tests/diff/escapes.c \
 	tests/diff/getdata.c \
 	tests/diff/handle.c \
-	tests/diff/differ.c \
+	tests/diff/info.c \
+	tests/diff/leavings.c \
+	tests/diff/params.c \
+	tests/diff/paramsets.c \
+	tests/diff/results.c \
 	tests/diff/say.c \
 	tests/diff/show.c \
+	tests/diff/spoil.c \
 	tests/diff/subjects.c \
 	tests/diff/subjects.def \
+	tests/diff/txn.c \
+	tests/diff/wide.c \
 	$(NULL)
 tests_diff_differ_LDADD = $(integration_ldadd)

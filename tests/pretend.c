@@ -406,6 +406,7 @@ SQLHENV inner_env_new(const struct inner *of, SQLINTEGER odbc_version,
 
 void inner_confirm(const struct inner *of, SQLHDBC hdbc, bool wide)
 {
+    (void)wide;
     (void)of;
     (void)hdbc;
     (void)wide;

@@ -55,15 +55,64 @@ static const char *const psqlodbc_setup[] = {
     NULL
 };
 
+static const char *const psqlodbc_state[] = {
+    "SELECT name, setting FROM pg_settings WHERE setting <> boot_val AND "
+    "source <> 'override' AND name <> 'application_name' ORDER BY name",
+    "SELECT current_user, session_user, current_schema, "
+    "current_setting('search_path'), current_setting('role')",
+    "SELECT name, statement, parameter_types FROM pg_prepared_statements "
+    "WHERE from_sql ORDER BY 1",
+    "SELECT name, statement, is_holdable FROM pg_cursors WHERE name NOT LIKE "
+    "'SQL_CUR%' ORDER BY 1",
+    "SELECT * FROM pg_listening_channels()",
+    "SELECT locktype, mode, objid FROM pg_locks WHERE pid = pg_backend_pid() "
+    "AND locktype = 'advisory' ORDER BY objid",
+    "SELECT relname FROM pg_class WHERE pg_table_is_visible(oid) AND "
+    "relpersistence = 't' AND relnamespace = pg_my_temp_schema() ORDER BY 1",
+    "SELECT lastval()",
+    "SELECT currval('public.ticket_seq')",
+    "SELECT inet_client_port() IS NULL, pg_is_in_recovery()",
+    NULL
+};
+
+static const char *const psqlodbc_leavings[] = {
+    "SET search_path = nowhere",
+    "SET DateStyle = 'German'",
+    "SET TimeZone = 'Asia/Tokyo'",
+    "SET IntervalStyle = 'sql_standard'",
+    "SET bytea_output = 'escape'",
+    "SET extra_float_digits = -5",
+    "SET standard_conforming_strings = off",
+    "SET statement_timeout = 987654",
+    "SET default_transaction_read_only = on",
+    "SET my.own = 'thing'",
+    "SET work_mem = '1MB'",
+    "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+    "SET client_min_messages = debug1",
+    "CREATE TEMP TABLE parent (id int)",
+    "INSERT INTO pg_temp.parent VALUES (4711)",
+    "PREPARE mine (int) AS SELECT $1",
+    "DECLARE held CURSOR WITH HOLD FOR SELECT 1",
+    "LISTEN channel_of_mine",
+    "SELECT pg_advisory_lock(4711)",
+    "SELECT nextval('public.ticket_seq') > 0",
+    "CREATE FUNCTION pg_temp.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "SET ROLE none",
+    NULL
+};
+
 static const struct dialect dialects[] = {
     {
         .name = "psqlodbc",
         .options = psqlodbc_options,
         .other_login = ";CommLog=0",
+        .user = "app",
         .setup = psqlodbc_setup,
         .links = "SELECT pid || ' ' || backend_start FROM pg_stat_activity "
                  "WHERE application_name = current_setting('application_name')",
         .schema = "diff",
+        .state = psqlodbc_state,
+        .leavings = psqlodbc_leavings,
         .types = "SELECT 12::smallint AS s, -70000 AS i, 1234567890123 AS b, "
                  "1.5::real AS r, 2.25::float8 AS d, 12345.678::numeric(10,3) "
                  "AS n, true AS yes, 'char'::char(6) AS c, 'varchar'::"
@@ -75,13 +124,14 @@ static const struct dialect dialects[] = {
                  "'{\"a\": 1}'::json AS j, '{1,2}'::int[] AS a, NULL::int AS "
                  "nothing, ''::text AS empty, 12.5::money AS m",
         .wait = "SELECT pg_sleep(10)",
+        .waiting = "SELECT count(*) FROM pg_stat_activity WHERE "
+                   "application_name = current_setting('application_name') "
+                   "AND wait_event = 'PgSleep'",
         .error_row = "SELECT 10 / (5 - i) FROM generate_series(1, 9) i",
         .series = "SELECT i, 'row ' || i FROM generate_series(1, 1000) i",
         .two_results = "SELECT 1 AS a; SELECT 'x' AS b, 2 AS c; "
                        "UPDATE work SET t = t; SELECT 3 WHERE false",
-        .procedure = "add_two",
         .notice = "SELECT talk()",
-        .cast_int = "?::int",
     },
 };
 

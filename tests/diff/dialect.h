@@ -17,6 +17,7 @@ struct dialect {
        run with each.  The first is the default. */
     const char *const *options;
     const char *other_login; /* ";KEYWORD=value", without effect */
+    const char *user;        /* for SQLConnect, in words the DSN has not */
     /* Statements that make what the subjects use; NULL at the end. */
     const char *const *setup;
     /* A row for each link that this process has open, with a column that tells
@@ -24,14 +25,18 @@ struct dialect {
     const char *links;
     const char *schema; /* of the tables, for the catalog */
 
+    /* What can be asked of a session's state, and what changes it, which the
+       next session must not see; NULL at the end. */
+    const char *const *state;
+    const char *const *leavings;
+
     const char *types;       /* a SELECT of one row with a column per type */
     const char *wait;        /* a SELECT that lasts for ten seconds */
+    const char *waiting;     /* "0" while no session of ours runs it */
     const char *error_row;   /* rows first, and then an error */
     const char *series;      /* a SELECT of a number 1 … 1000 and a text */
     const char *two_results; /* two SELECTs in one text */
-    const char *procedure;   /* an escape that calls one, with ? = and (?, ?) */
     const char *notice;      /* succeeds with a message */
-    const char *cast_int;    /* format: a ? that is an integer */
 };
 
 const struct dialect *dialect_find(const char *name);

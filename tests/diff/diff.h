@@ -42,9 +42,11 @@ extern struct run run;
 struct subject {
     const char *name;
     void (*run)(void); /* with run.dbc connected; may leave it in any state */
-    /* Its sessions' links cannot be used again, for a reason that stands
-       where it is declared (subjects.c). */
-    bool spoils;
+    enum subject_links {
+        LINKS_ONE,   /* uses its session's, which then goes to the next */
+        LINKS_MORE,  /* opens further sessions of other logins */
+        LINKS_SPOILT /* its session's is closed instead of reused */
+    } links;
 };
 
 extern const struct subject subjects[];
@@ -61,7 +63,7 @@ struct slots {
     SQLULEN ulen[4];
     SQLLEN lens[2][SLOT_ROWS];
     SQLUSMALLINT status[SLOT_ROWS];
-    SQLUSMALLINT functions[128];
+    SQLUSMALLINT function;
     SQLPOINTER pointer[2];
     unsigned char text[4][SLOT_TEXT] __attribute__((aligned(8)));
     unsigned char data[4][SLOT_DATA] __attribute__((aligned(8)));
@@ -116,6 +118,9 @@ SQLHSTMT stmt_new(void); /* of run.dbc */
 void handle_free(SQLSMALLINT type, SQLHANDLE handle);
 void handle_know(SQLSMALLINT type, SQLHANDLE handle);
 void handle_forget_all(void);
+/* SQLDisconnect, which frees what is beneath; the manager does not bear being
+   asked for the records of a freed statement. */
+SQLRETURN disconnect(SQLHDBC dbc);
 const char *handle_name(SQLHANDLE handle); /* NULL: none of ours */
 /* Prints the records that have changed. */
 void diag_say_all(struct _IO_FILE *file);

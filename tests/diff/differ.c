@@ -152,7 +152,7 @@ SQLHDBC session_new(void)
 
 void session_end(SQLHDBC dbc)
 {
-    CALL(SQLDisconnect, dbc);
+    disconnect(dbc);
     handle_free(SQL_HANDLE_DBC, dbc);
 }
 
@@ -176,20 +176,22 @@ static void run_subject(const struct subject *subject, bool first)
     FILE *file = log_open(subject->name);
     unsigned links;
 
+    run.env = env_new(run.version);
     run.dbc = session_open("");
     say_to(file);
     say("\n==== %s %s", subject->name, run.options);
     subject->run();
     links = links_new();
-    handle_forget_all();
-    handle_know(SQL_HANDLE_DBC, run.dbc);
-    CALL(SQLDisconnect, run.dbc);
+    if (!SQL_SUCCEEDED(disconnect(run.dbc))) {
+        die(subject->name, "does not disconnect");
+    }
     handle_forget_all();
     SQLFreeHandle(SQL_HANDLE_DBC, run.dbc);
+    SQLFreeHandle(SQL_HANDLE_ENV, run.env);
     say_to(NULL);
     fclose(file);
     sessions++;
-    if (links > 0 && !first) {
+    if (links > 0 && !first && subject->links != LINKS_MORE) {
         again++;
         printf("%s had a new link, with '%s'\n", subject->name, run.options);
     }
@@ -224,7 +226,7 @@ static void run_all(char **wanted)
 
             if (is_wanted(subject->name, wanted)) {
                 run_subject(subject, first);
-                first = subject->spoils;
+                first = subject->links == LINKS_SPOILT;
             }
         }
     }
@@ -256,7 +258,6 @@ int main(int argc, char **argv)
     run.string = argv[8];
     mkdir(folder, 0777);
     links_new();
-    run.env = env_new(run.version);
     run_all(argv + 9);
     printf("%u sessions, %u of them with a new link\n", sessions, again);
     return 0;

@@ -16,7 +16,7 @@ enum { KNOWN = 64 };
 
 static struct known {
     SQLSMALLINT type;
-    SQLHANDLE handle;
+    SQLHANDLE handle, parent;
     char name[16];
     char *said; /* of its records, latest */
 } known[KNOWN];
@@ -153,7 +153,7 @@ void diag_say_all(FILE *file)
 
 /* ---- handles ----------------------------------------------------------------- */
 
-void handle_know(SQLSMALLINT type, SQLHANDLE handle)
+static void know(SQLSMALLINT type, SQLHANDLE handle, SQLHANDLE parent)
 {
     if (!handle || handle_name(handle)) {
         return;
@@ -161,10 +161,16 @@ void handle_know(SQLSMALLINT type, SQLHANDLE handle)
     if (count == KNOWN) {
         abort();
     }
-    known[count] = (struct known){ .type = type, .handle = handle };
+    known[count] = (struct known){ .type = type, .handle = handle,
+                                   .parent = parent };
     snprintf(known[count].name, sizeof known[count].name, "%s%d", words[type],
              ++numbers[type]);
     count++;
+}
+
+void handle_know(SQLSMALLINT type, SQLHANDLE handle)
+{
+    know(type, handle, type == SQL_HANDLE_DESC ? run.dbc : NULL);
 }
 
 static void forget(size_t i)
@@ -179,6 +185,16 @@ void handle_forget_all(void)
         forget(count - 1);
     }
     memset(numbers, 0, sizeof numbers);
+}
+
+SQLRETURN disconnect(SQLHDBC dbc)
+{
+    for (size_t i = count; i-- > 0;) {
+        if (known[i].parent == dbc) {
+            forget(i);
+        }
+    }
+    return CALL(SQLDisconnect, dbc);
 }
 
 const char *handle_name(SQLHANDLE handle)
@@ -197,7 +213,7 @@ SQLHANDLE handle_new(SQLSMALLINT type, SQLHANDLE parent)
 
     CALL(SQLAllocHandle, type, parent, &out.pointer[0]);
     handle = out.pointer[0];
-    handle_know(type, handle);
+    know(type, handle, parent);
     return handle;
 }
 

@@ -4,11 +4,11 @@
 /* The subjects, each in the file of its name. */
 #include "diff.h"
 
-#define SUBJECT(name) void subject_##name(void);
+#define SUBJECT(name, links) void subject_##name(void);
 #include "subjects.def"
 
 const struct subject subjects[] = {
-#define SUBJECT(name) { #name, subject_##name, false },
+#define SUBJECT(name, links) { #name, subject_##name, LINKS_##links },
 #include "subjects.def"
 };
 
