@@ -268,7 +268,8 @@ static SQLRETURN need(SQLHDBC dbc, int way)
     SQLUSMALLINT one = SQL_TRUE;
     SQLUINTEGER number = 0;
     SQLHANDLE handle = NULL;
-    SQLCHAR text[50];
+    SQLCHAR text[50] = "";
+    SQLRETURN rc;
 
     switch (way) {
     case 0:
@@ -289,9 +290,10 @@ static SQLRETURN need(SQLHDBC dbc, int way)
     case 6:
         return odbc.SQLAllocHandle(SQL_HANDLE_STMT, dbc, &handle);
     default:
-        return odbc.SQLGetConnectAttr(dbc, SQL_ATTR_AFFINITY_INSTANCE, text,
-                                      sizeof text, NULL) |
-               strcmp((char *)text, "f1");
+        rc = odbc.SQLGetConnectAttr(dbc, SQL_ATTR_AFFINITY_INSTANCE, text,
+                                    sizeof text, NULL);
+        assert_string_equal((char *)text, rc == SQL_SUCCESS ? "f1" : "");
+        return rc;
     }
 }
 
