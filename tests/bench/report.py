@@ -76,6 +76,89 @@ def print_table(summary):
             print(line)
 
 
+# ---- aims --------------------------------------------------------------------
+
+FLOOR = "a driver that does nothing"
+CONNECT = "connect and disconnect"
+# What is aimed at: words, figure, variant, measured against (a variant: the
+# ratio to it; LESS + variant: what it is more; None: itself), most or least.
+LESS = "more than "
+AIMS = [
+    ("pooled connect / the manager's own cost", CONNECT, "ours", FLOOR,
+     "most", 1.10),
+    ("the same with a key", CONNECT, "ours, with a key", FLOOR, "most", 1.10),
+    ("psqlODBC by socket, trust / ours", CONNECT, "psqlODBC, socket, trust",
+     "ours", "least", 50),
+    ("psqlODBC by TCP, SCRAM / ours", CONNECT, "psqlODBC, TCP, SCRAM", "ours",
+     "least", 100),
+    ("manager's pool, ManagerPooling=allow / over a driver that does nothing",
+     CONNECT, "manager's pool over ours, allow", "manager's pool over that",
+     "most", 1.2),
+    ("SQLFetch, instructions more", "SQLFetch over nothing", "ours",
+     LESS + "direct", "most", 60),
+    ("SQLGetData, instructions more", "SQLGetData over nothing", "ours",
+     LESS + "direct", "most", 60),
+    ("SQLExecDirect and SQLFreeStmt, instructions more",
+     "SQLExecDirect+SQLFreeStmt over nothing", "ours", LESS + "direct",
+     "most", 120),
+    ("rowset of 1000 / direct", "rows: rowset of 1000", "ours", "direct",
+     "most", 1.01),
+    ("rowset of 1000, with execute / direct",
+     "rows: rowset of 1000, with execute", "ours", "direct", "most", 1.01),
+    ("row by row, with execute / direct",
+     "rows: row by row, bound, with execute", "ours", "direct", "most", 1.01),
+    ("row by row, bound / direct", "rows: row by row, bound", "ours",
+     "direct", "most", 1.05),
+    ("row by row, SQLGetData / direct", "rows: row by row, SQLGetData", "ours",
+     "direct", "most", 1.05),
+    ("pyodbc fetchall, with execute / direct",
+     "rows: pyodbc fetchall, with execute", "ours", "direct", "most", 1.01),
+    ("verdict, 16 instances, ns", "verdict", "16 instances, owner idle", None,
+     "most", 200),
+    ("verdict, 1,000 instances, ns", "verdict", "1000 instances, owner idle",
+     None, "most", 1000),
+] + [
+    (f"key among a million {kind} partitions, {unit}", figure,
+     f"1,000,000 {kind} partitions", None, "most", most)
+    for figure, unit, most in (("key", "ns", 250),
+                               ("memory of a partition", "bytes", 32))
+    for kind in ("range", "list", "hash")
+] + [
+    ("a session without a link, bytes", "memory of a session",
+     "without a link", None, "most", 2048),
+    ("check-outs, two threads / one", "check-outs", "2 threads", "1 thread",
+     "least", 1.8),
+]
+
+
+def judge(figures):
+    """What was measured of AIMS: [{aim, value, most or least, reached}]"""
+    found = []
+    for words, figure, variant, against, bound, limit in AIMS:
+        variants = figures.get(figure, {})
+        other = (against or variant).removeprefix(LESS)
+        if variant not in variants or other not in variants:
+            continue
+        values, base = variants[variant][1], variants[other][1]
+        value = statistics.median(values)
+        if against and against.startswith(LESS):
+            value -= statistics.median(base)
+        elif against:
+            value = ratio(values, base)
+        found.append({"aim": words, "value": value, bound: limit, "reached":
+                      value <= limit if bound == "most" else value >= limit})
+    return found
+
+
+def print_aims(aims):
+    print("\naims")
+    for aim in aims:
+        bound = "most" if "most" in aim else "least"
+        print(f"  {aim['aim']:70}{number(aim['value']):>8}  "
+              f"at {bound} {aim[bound]:g}"
+              f"{'' if aim['reached'] else ': not reached'}")
+
+
 # ---- plots -------------------------------------------------------------------
 
 WIDTH, LABEL, BAR, GAP = 640, 250, 18, 6
@@ -139,14 +222,17 @@ def write(folder, name, text):
 
 def main():
     folder, before, after = sys.argv[1:4]
-    summary = summarize(read(os.path.join(folder, "values.tsv")))
+    figures = read(os.path.join(folder, "values.tsv"))
+    summary = summarize(figures)
+    aims = judge(figures)
     print_table(summary)
+    print_aims(aims)
     cores = os.cpu_count()
     print(f"\n{cores} cores; load before: {before}, after: {after} "
           "(1, 5, 15 minutes)")
     write(folder, "bench.json", json.dumps(
         {"cores": cores, "load_before": before, "load_after": after,
-         "figures": summary}, indent=1) + "\n")
+         "figures": summary, "aims": aims}, indent=1) + "\n")
     write_plots(folder, summary)
     print(f"values, bench.json and plots: {folder}")
 
