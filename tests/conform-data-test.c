@@ -59,7 +59,7 @@ static void data_parts(const struct book_on *on, const void *row)
 
 static void data_parts_wide(const struct book_on *on, const void *row)
 {
-    SQLWCHAR text[8];
+    SQLWCHAR text[8] = { 0 };
     SQLLEN length = -77;
 
     (void)row;
