@@ -52,11 +52,33 @@ const size_t config_row_count = sizeof config_rows / sizeof *config_rows;
 CONFIG_SETS(WORD_FUNCTION)
 #undef WORD_FUNCTION
 
+/* The rows by their keywords' first letters, of which 0x1f is left: rows[] has
+   one more than the row's place, next[] leads to those that share it. */
+static struct {
+    uint8_t rows[32];
+    uint8_t next[sizeof config_rows / sizeof *config_rows];
+} by_letter;
+
+__attribute__((constructor)) static void make_index(void)
+{
+    for (size_t i = config_row_count; i-- > 0;) {
+        uint8_t *first = &by_letter.rows[config_rows[i].keyword[0] & 0x1f];
+
+        by_letter.next[i] = *first;
+        *first = (uint8_t)(i + 1);
+    }
+}
+
+_Static_assert(sizeof config_rows / sizeof *config_rows < UINT8_MAX,
+               "the places of rows fit into the index");
+
 const struct config_row *config_row(const char *keyword)
 {
-    for (size_t i = 0; i < config_row_count; i++) {
-        if (text_same(config_rows[i].keyword, keyword)) {
-            return &config_rows[i];
+    unsigned i = by_letter.rows[keyword[0] & 0x1f];
+
+    for (; i > 0; i = by_letter.next[i - 1]) {
+        if (text_same(config_rows[i - 1].keyword, keyword)) {
+            return &config_rows[i - 1];
         }
     }
     return NULL;
@@ -200,9 +222,12 @@ static bool check_number(const struct config_row *row, const char *value,
 
 /* ---- one value ---- */
 
+/* A default is the row's own text, not a copy of it. */
 static void free_text(const struct config_row *row, char **field)
 {
-    if (row->kind == CONFIG_KIND_SECRET) {
+    if (*field == row->otherwise) {
+        *field = NULL;
+    } else if (row->kind == CONFIG_KIND_SECRET) {
         secret_free_string(*field);
     } else {
         free(*field);
@@ -277,17 +302,17 @@ __attribute__((constructor)) static void read_defaults(void)
     }
 }
 
-static bool store_default(struct config *config, const struct config_row *row,
-                          struct why *why)
+static void store_default(struct config *config, const struct config_row *row)
 {
     void *field = field_of(&config->fleet, &config->session, row);
 
     if (is_text(row)) {
-        return store_text(row, field, row->otherwise, why);
+        free_text(row, field);
+        *(char **)field = (char *)(uintptr_t)row->otherwise;
+        return;
     }
     memcpy(field, field_in(&defaults.fleet, &defaults.session, row),
            sizeof(uint32_t));
-    return true;
 }
 
 bool config_store(struct config *config, const struct config_row *row,
@@ -297,15 +322,17 @@ bool config_store(struct config *config, const struct config_row *row,
     bool done;
 
     if (!*value) {
-        return store_default(config, row, why);
+        store_default(config, row);
+        return true;
     }
     clean = trimmed(row, value);
     if (!clean) {
         why_memory(why);
         return false;
     }
+    done = true;
     if (!*clean) {
-        done = store_default(config, row, why);
+        store_default(config, row);
     } else if (is_text(row)) {
         done = store_text(row, field_of(&config->fleet, &config->session, row),
                           clean, why);
