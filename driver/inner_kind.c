@@ -4,8 +4,8 @@
 /*
  * Which sort an inner driver is.  Its library's name is a first guess, because
  * a connection string must be written before anybody can be asked; over the
- * first connection the driver itself says it (inner_confirm()).  Whoever says
- * nothing that we know is treated with all caution: inner_unknown.c.
+ * first connection the driver itself must say the same (inner_confirm()).
+ * Whoever does not is treated with all caution: inner_unknown.c.
  */
 #include "autoconf.h"
 

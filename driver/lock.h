@@ -30,7 +30,7 @@ enum lock_rank {
     LOCK_TOPOLOGY, /* a fleet's answers and map */
     LOCK_KEEPER,  /* the queue of the helper threads */
     LOCK_INNER,   /* the list of loaded inner drivers */
-    LOCK_INI,     /* libodbcinst's files */
+    LOCK_INI,     /* libodbcinst's files; iniparser */
     LOCK_DIAG,    /* one handle's records */
     LOCK_RANKS
 };
