@@ -312,14 +312,35 @@ static SQLRETURN prepare(struct stmt *stmt, struct command *command)
     return rc;
 }
 
-/* SQLExecDirect or SQLPrepare. */
-static inline SQLRETURN take_text(enum text_width width, SQLHSTMT handle,
-                                  enum way way, void *text, SQLINTEGER length)
+/* For a text that could hold a command.  True: it does, and *rc is what the
+   call returns; false: it is to be forwarded. */
+static __attribute__((noinline, cold)) bool
+take_command(struct stmt *stmt, enum text_width width, enum way way,
+             void *text, SQLINTEGER length, SQLRETURN *rc)
+{
+    struct command command;
+
+    switch (look_closer(&stmt->head.diags, width, text, length, &command)) {
+    case COMMAND_OURS:
+        *rc = way == WAY_DIRECT ? run_directly(stmt, &command)
+                                : prepare(stmt, &command);
+        return true;
+    case COMMAND_REFUSED:
+        stmt->refused = true;
+        *rc = leave(stmt, SQL_ERROR);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* SQLExecDirect or SQLPrepare; most texts go through at once. */
+static inline __attribute__((always_inline)) SQLRETURN
+take_text(enum text_width width, SQLHSTMT handle, enum way way, void *text,
+          SQLINTEGER length)
 {
     struct stmt *stmt = handle;
     const struct inner_calls *call = NULL;
-    struct command command;
-    enum command_found found;
     SQLRETURN rc = surface_enter_STMT(&handle, &call);
 
     if (rc != SQL_SUCCESS) {
@@ -327,14 +348,9 @@ static inline SQLRETURN take_text(enum text_width width, SQLHSTMT handle,
     }
     surface_forget_prepared(&stmt->head);
     stmt->refused = false;
-    found = look(&stmt->head.diags, width, text, length, &command);
-    if (SURFACE_UNLIKELY(found == COMMAND_REFUSED)) {
-        stmt->refused = true;
-        return leave(stmt, SQL_ERROR);
-    }
-    if (SURFACE_UNLIKELY(found == COMMAND_OURS)) {
-        return way == WAY_DIRECT ? run_directly(stmt, &command)
-                                 : prepare(stmt, &command);
+    if (SURFACE_UNLIKELY(command_likely(text, length, width)) &&
+        take_command(stmt, width, way, text, length, &rc)) {
+        return rc;
     }
     /* Asked for its columns, a prepared statement begins one, too (rules
        §9.0). */
