@@ -161,7 +161,7 @@ static SQLRETURN end_session(struct dbc *dbc, struct diags *diags,
         diag_copy(diags, call, SQL_HANDLE_DBC, inner,
                   session_instance(dbc->session), rc);
     }
-    if (rc == SQL_ERROR && session_link_died(dbc->session, diags)) {
+    if (rc == SQL_ERROR && session_died_of(dbc->session, diags)) {
         say_dead(dbc, diags, completion);
     }
     return rc;

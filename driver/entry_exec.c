@@ -228,7 +228,7 @@ static SQLRETURN answer_with(struct stmt *stmt, enum text_width width,
     free(text);
     text_free(&sql);
     if (way != WAY_PREPARE && rc == SQL_ERROR &&
-        session_link_dead(stmt->dbc->session)) {
+        session_ask_dead(stmt->dbc->session)) {
         return leave(stmt, say_rows(stmt, answer));
     }
     if (way != WAY_PREPARE && SQL_SUCCEEDED(rc)) {
@@ -259,7 +259,7 @@ static SQLRETURN run(struct stmt *stmt, const struct command *command,
         command_answer_free(&answer);
         return leave(stmt, diag_why(&stmt->head.diags, &why));
     }
-    rc = way != WAY_PREPARE && session_link_dead(stmt->dbc->session)
+    rc = way != WAY_PREPARE && session_known_dead(stmt->dbc->session)
              ? leave(stmt, say_rows(stmt, &answer))
              : answer_with(stmt, command->width, way, &answer);
     command_answer_free(&answer);

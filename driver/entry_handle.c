@@ -143,7 +143,7 @@ static void free_inner(struct dbc *dbc, const struct inner_calls *call,
     }
     lock_assert_none();
     if (call->SQLFreeHandle(type, inner) == SQL_ERROR) {
-        session_link_dead(dbc->session);
+        session_ask_dead(dbc->session);
     }
 }
 

@@ -158,4 +158,10 @@ void link_note_attr(struct link *link, SQLINTEGER attribute);
    of dead_asks, helper threads. */
 bool link_dead(const struct link *link);
 
+/* The same where it is a flag in memory; false where it would be a question. */
+static inline bool link_known_dead(const struct link *link)
+{
+    return !link->inner->kind->dead_asks && link_dead(link);
+}
+
 #endif

@@ -226,12 +226,6 @@ void session_note_attr(struct session *s, SQLINTEGER attribute)
     }
 }
 
-bool session_link_died(struct session *s, struct diags *diags)
-{
-    return (!s->link || !s->link->inner->kind->dead_asks ||
-            diag_says_lost(diags)) && session_link_dead(s);
-}
-
 void session_note_width(struct session *s, bool wide)
 {
     if (s->link && wide && !s->link->wide) {
@@ -239,14 +233,31 @@ void session_note_width(struct session *s, bool wide)
     }
 }
 
-bool session_link_dead(struct session *s)
+/* Passes on whether the link is dead. */
+static bool note_death(struct session *s, bool dead)
 {
-    if (!s->link || !link_dead(s->link)) {
-        return false;
+    if (dead) {
+        s->link->spoilt = true;
+        fleet_suspect(s->fleet, s->link->pool->instance);
     }
-    s->link->spoilt = true;
-    fleet_suspect(s->fleet, s->link->pool->instance);
-    return true;
+    return dead;
+}
+
+bool session_known_dead(struct session *s)
+{
+    return note_death(s, s->link && link_known_dead(s->link));
+}
+
+bool session_ask_dead(struct session *s)
+{
+    return note_death(s, s->link && link_dead(s->link));
+}
+
+bool session_died_of(struct session *s, struct diags *diags)
+{
+    return s->link &&
+           (!s->link->inner->kind->dead_asks || diag_says_lost(diags)) &&
+           session_ask_dead(s);
 }
 
 const char *session_instance(const struct session *s)

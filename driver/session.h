@@ -130,12 +130,16 @@ void session_note_width(struct session *s, bool wide);
 
 /* After an inner call failed: asks the inner driver whether the link is dead
    (rules §5.1) and, if so, makes its instance suspect.  True: dead. */
-bool session_link_dead(struct session *s);
+bool session_ask_dead(struct session *s);
 
 /* The same, for an inner driver that has to ask the instance, only if its
    records, copied into diags, say that the connection failed: the question
    would change what the session sees, and may hang. */
-bool session_link_died(struct session *s, struct diags *diags);
+bool session_died_of(struct session *s, struct diags *diags);
+
+/* The same where nothing has failed: such an inner driver is not asked, and
+   its link is not known to be dead. */
+bool session_known_dead(struct session *s);
 
 /* The instance of the held link, and the last verdict in one line, for
    SQL_ATTR_AFFINITY_INSTANCE and _VERDICT; "" when there is none.  Valid

@@ -281,7 +281,7 @@ void session_give_back(struct session *s, struct link_child *children)
     if (link) {
         hang_children(link, children);
         s->link = NULL;
-        pool_give(link, !link->inner->kind->dead_asks && link_dead(link));
+        pool_give(link, link_known_dead(link));
     }
 }
 

@@ -185,10 +185,21 @@ def after_an_error(string):
     return state, seen
 
 
+def pings(connection):
+    return connection.execute("SHOW SESSION STATUS LIKE "
+                              "'Com_admin_commands'").fetchone()[1]
+
+
 def try_transparent():
     """Asking whether the link is dead would be a ping, and show."""
     same('after an error, the session is what it is directly',
          after_an_error('DSN=mapped;AffinityKey=5'), after_an_error('DSN=m1'))
+    connection = connect('DSN=mapped;AffinityKey=5')
+    before = pings(connection)
+    check('SHOW AFFINITY answers',
+          connection.execute('SHOW AFFINITY').fetchall() != [])
+    same('and has sent no ping', pings(connection), before)
+    connection.close()
 
 
 # ---- replicas ----------------------------------------------------------------
