@@ -95,14 +95,10 @@ static void literal(const char *value, struct text *sql)
     }
 }
 
-#define PLAIN(x) "CONCAT('x', LOWER(HEX(CONVERT(" x " USING utf8mb4))))"
-
 static void ask(const char *query, size_t length, struct text *sql)
 {
-    text_append(sql, "WITH q (a, b, c) AS (");
-    text_append_bytes(sql, query, length);
-    text_append(sql, "\n) SELECT " PLAIN("a") ", " PLAIN("b") ", " PLAIN("c")
-                " FROM q"); /* it may end in a -- comment */
+    inner_sql_ask(query, length,
+                  "CONCAT('x', LOWER(HEX(CONVERT(? USING utf8mb4))))", sql);
 }
 
 /* 42000 is syntax and rights. */

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <sql.h>
 
@@ -25,9 +26,9 @@ struct inner_sql {
        bytes that are no UTF-8 become U+FFFD, or '?' where it must be. */
     void (*literal)(const char *value, struct text *sql);
 
-    /* SQL before and after questions of ours: a transaction that reads only,
-       ends by itself and gives values as route_type.h reads them.  NULL: the
-       statement goes by itself. */
+    /* SQL before and after questions of ours: a transaction that reads only
+       and, where the database can, ends by itself, and gives values as
+       route_type.h reads them.  NULL: the statement goes by itself. */
     const char *begin, *end;
 
     /* Appends a SELECT of the first three columns of the user's query
@@ -41,6 +42,9 @@ struct inner_sql {
     bool (*says_wrong)(const char *sqlstate, SQLINTEGER native);
 };
 
+/* A control character, which would only break the tables that tools print. */
+bool inner_sql_is_control(uint32_t point);
+
 /* Can the text stand between quotes: ASCII, and no backslash if those may be
    escapes? */
 bool inner_sql_is_plain(const char *value, bool backslash);
@@ -52,6 +56,12 @@ size_t inner_sql_quoted(const char *value, bool backslash, struct text *sql);
 /* Appends length bytes of text in hexadecimal digits as UTF-8: control
    characters blanked, what is no UTF-8 as U+FFFD. */
 void inner_sql_hex(const char *value, size_t length, struct text *sql);
+
+/* An ask() for databases that name the columns of a query by WITH.  plain: an
+   expression whose value is a column's as topology_read_plain() reads it; its
+   name stands there as '?'. */
+void inner_sql_ask(const char *query, size_t length, const char *plain,
+                   struct text *sql);
 
 /* says_wrong() by the classes of the SQL standard. */
 bool inner_sql_standard_wrong(const char *sqlstate, SQLINTEGER native);

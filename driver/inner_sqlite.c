@@ -77,16 +77,11 @@ static void literal(const char *value, struct text *sql)
     }
 }
 
-#define PLAIN(x)                                                              \
-    "CASE WHEN " x " IS NULL THEN NULL "                                      \
-    "ELSE 'x' || lower(hex(CAST(" x " AS TEXT))) END"
-
 static void ask(const char *query, size_t length, struct text *sql)
 {
-    text_append(sql, "WITH q (a, b, c) AS (");
-    text_append_bytes(sql, query, length);
-    text_append(sql, "\n) SELECT " PLAIN("a") ", " PLAIN("b") ", " PLAIN("c")
-                " FROM q"); /* it may end in a -- comment */
+    inner_sql_ask(query, length,
+                  "CASE WHEN ? IS NULL THEN NULL "
+                  "ELSE 'x' || lower(hex(CAST(? AS TEXT))) END", sql);
 }
 
 /* 1: SQLite's for syntax and names; -1: the driver's own refusals. */

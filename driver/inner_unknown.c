@@ -32,17 +32,21 @@ static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
    ASCII. */
 static void literal(const char *value, struct text *sql)
 {
-    text_append_char(sql, '\'');
-    for (; *value; value++) {
-        unsigned char c = (unsigned char)*value;
+    size_t length = strlen(value);
 
-        if (c == '\'') {
-            text_append_char(sql, '\'');
-        }
-        if (c < 0x80) {
-            text_append_char(sql, c == '\\' ? '/' : c < ' ' ? ' ' : (char)c);
-        } else if (c >= 0xC0) { /* once for each character */
+    text_append_char(sql, '\'');
+    for (size_t i = 0; i < length;) {
+        uint32_t point;
+
+        i += text_decode(value + i, length - i, &point);
+        if (point >= 0x80) {
             text_append_char(sql, '?');
+        } else if (inner_sql_is_control(point)) {
+            text_append_char(sql, ' ');
+        } else if (point == '\'') {
+            text_append(sql, "''");
+        } else {
+            text_append_char(sql, point == '\\' ? '/' : (char)point);
         }
     }
     text_append_char(sql, '\'');

@@ -195,6 +195,8 @@ static void texts_become_literals(void **state)
         { &inner_mariadb, "\xC3\xA9", "CONVERT(X'c3a9' USING utf8mb4)" },
         { &inner_unknown, "it's\x01\\", "'it''s /'" },
         { &inner_unknown, "a\xC3\xA9\xE2\x82\xACz", "'a??z'" },
+        { &inner_unknown, "\x7f", "' '" },
+        { &inner_unknown, "a\x80", "'a?'" },
     };
 
     (void)state;
