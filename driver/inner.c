@@ -113,16 +113,23 @@ static void fill_calls(struct inner_calls *call, void *library)
 #undef FILL
 }
 
+static struct inner *find_locked(const char *path)
+{
+    struct inner *inner = inners.first;
+
+    mutex_assert_held(&inners.lock);
+    while (inner && strcmp(inner->path, path) != 0) {
+        inner = inner->next;
+    }
+    return inner;
+}
+
 static struct inner *find_loaded(const char *path)
 {
     struct inner *inner;
 
     mutex_lock(&inners.lock);
-    for (inner = inners.first; inner; inner = inner->next) {
-        if (strcmp(inner->path, path) == 0) {
-            break;
-        }
-    }
+    inner = find_locked(path);
     mutex_unlock(&inners.lock);
     return inner;
 }
@@ -134,11 +141,7 @@ static struct inner *enlist(struct inner *fresh)
     struct inner *inner;
 
     mutex_lock(&inners.lock);
-    for (inner = inners.first; inner; inner = inner->next) {
-        if (strcmp(inner->path, fresh->path) == 0) {
-            break;
-        }
-    }
+    inner = find_locked(fresh->path);
     if (!inner) {
         fresh->next = inners.first;
         inners.first = fresh;
@@ -184,6 +187,20 @@ static struct inner *make(const char *path, void *library, struct why *why)
 
 enum outcome { ABSENT, LOADED, BROKEN };
 
+/* Is the library `path`, which was given as `name`, ours?  Then: why. */
+static bool refuse_ourselves(const char *path, const char *name,
+                             struct why *why)
+{
+    bool ours = is_ourselves(path);
+
+    if (ours) {
+        why_set(why, WHY_DRIVER,
+                "%s is odbc-affinity itself; an instance needs the driver "
+                "of the database", name);
+    }
+    return ours;
+}
+
 /* One place where the library may be.  ABSENT: there is no such file; `tried`
    says so.  BROKEN: it is there and cannot be used; why says why. */
 static enum outcome try_path(const char *candidate, struct text *tried,
@@ -196,10 +213,7 @@ static enum outcome try_path(const char *candidate, struct text *tried,
     if (!realpath(candidate, path)) {
         return ABSENT;
     }
-    if (is_ourselves(path)) {
-        why_set(why, WHY_DRIVER,
-                "%s is odbc-affinity itself; an instance needs the driver "
-                "of the database", candidate);
+    if (refuse_ourselves(path, candidate, why)) {
         return BROKEN;
     }
     *inner = find_loaded(path);
@@ -242,11 +256,10 @@ static enum outcome try_name(const char *name, struct text *tried,
         return outcome;
     }
     text_appendf(tried, ", the system's library directories");
-    if (is_ourselves(name)) {
-        why_set(why, WHY_DRIVER, "%s is odbc-affinity itself; an instance "
-                "needs the driver of the database", name);
+    if (refuse_ourselves(name, name, why)) {
         return BROKEN;
     }
+    lock_assert_none();
     library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     symbol = library ? dlsym(library, "SQLAllocHandle") : NULL;
     if (!library) {
@@ -328,19 +341,27 @@ const struct inner *inner_load(const char *driver, struct why *why)
 
 /* ---- environments ---------------------------------------------------- */
 
+static struct inner_env *find_env_locked(const struct inner *inner,
+                                         SQLINTEGER odbc_version)
+{
+    struct inner_env *env = inner->envs;
+
+    mutex_assert_held(&inners.lock);
+    while (env && (env->odbc_version != odbc_version ||
+                   env->forked != fork_count())) {
+        env = env->next;
+    }
+    return env;
+}
+
 static SQLHENV find_env(const struct inner *inner, SQLINTEGER odbc_version)
 {
-    SQLHENV handle = SQL_NULL_HENV;
+    struct inner_env *env;
 
     mutex_lock(&inners.lock);
-    for (struct inner_env *env = inner->envs; env; env = env->next) {
-        if (env->odbc_version == odbc_version &&
-            env->forked == fork_count()) {
-            handle = env->handle;
-        }
-    }
+    env = find_env_locked(inner, odbc_version);
     mutex_unlock(&inners.lock);
-    return handle;
+    return env ? env->handle : SQL_NULL_HENV;
 }
 
 /* Keeps env and returns its handle; if another thread was faster, that one's,
@@ -352,12 +373,7 @@ static SQLHENV keep_env(const struct inner *inner, struct inner_env *env,
     struct inner_env *other;
 
     mutex_lock(&inners.lock);
-    for (other = owner->envs; other; other = other->next) {
-        if (other->odbc_version == env->odbc_version &&
-            other->forked == env->forked) {
-            break;
-        }
-    }
+    other = find_env_locked(inner, env->odbc_version);
     if (!other) {
         env->next = owner->envs;
         owner->envs = env;
