@@ -65,7 +65,7 @@ void inner_allow_narrow(void);
    NULL: why (WHY_DRIVER) says what was tried.  The result lives as long as
    the process.
    Locks: takes LOCK_INNER (not while dlopen runs the library's constructors)
-   and inifile.c's; none of rank LOCK_INNER or higher may be held. */
+   and inifile.c's; none may be held. */
 const struct inner *inner_load(const char *driver, struct why *why);
 
 /* The inner environment handle for this ODBC version (2, 3 or 380), made at

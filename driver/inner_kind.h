@@ -98,8 +98,8 @@ struct inner_kind {
     bool dead_asks;
 
     /* SQL that begins a transaction, for a driver that refuses to disconnect
-       because it believes to be in one which SQL text has ended.  NULL: there
-       is no such driver. */
+       because it believes to be in one which SQL text has ended.  NULL: this
+       driver does no such thing. */
     const char *unstick;
 
     /* What a connection attribute was before anybody set it, for those the

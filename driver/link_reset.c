@@ -156,7 +156,7 @@ bool link_reset(struct link *link, const char *settings,
     if (link->spoilt || !link->inner->kind->reset) {
         link_set_error(error, "HY000", "%s",
                        link->spoilt
-                           ? "an attribute was set that nothing resets"
+                           ? "the session left what nothing resets"
                            : "this inner driver knows no reset");
         return false;
     }

@@ -58,8 +58,8 @@ static void note_released(struct mutex *m)
 
 void mutex_init(struct mutex *m, enum lock_rank rank)
 {
-    /* the same as pthread_mutex_init(&m->m, NULL), without a call: a statement
-       has five */
+    /* an assignment and no call of pthread_mutex_init(): a statement has
+       five */
     m->m = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 #ifdef AFF_DEBUG
     m->rank = rank;

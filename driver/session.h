@@ -143,7 +143,7 @@ bool session_known_dead(struct session *s);
 
 /* The instance of the held link, and the last verdict in one line, for
    SQL_ATTR_AFFINITY_INSTANCE and _VERDICT; "" when there is none.  Valid
-   until the session connects again. */
+   until the session is placed anew, handed over or disconnected. */
 const char *session_instance(const struct session *s);
 const char *session_verdict(const struct session *s);
 
