@@ -273,16 +273,46 @@ static SQLRETURN read_narrow(const struct source *from, SQLSMALLINT number,
     return rc;
 }
 
+/* The next record, which is gone from the driver then. */
+static SQLRETURN take_by_error(const struct source *from,
+                               struct diag_record *record)
+{
+    bool stmt = from->type == SQL_HANDLE_STMT;
+    SQLCHAR state[6] = { 0 };
+    SQLSMALLINT length = 0;
+    SQLRETURN rc;
+
+    from->message->narrow[0] = 0;
+    from->message->narrow[MESSAGE_ROOM - 1] = 0;
+    rc = from->call->SQLError(SQL_NULL_HENV,
+                              stmt ? SQL_NULL_HDBC : from->handle,
+                              stmt ? from->handle : SQL_NULL_HSTMT, state,
+                              &record->native, from->message->narrow,
+                              MESSAGE_ROOM - 1, &length);
+    if (SQL_SUCCEEDED(rc)) {
+        memcpy(record->state, state, 5);
+        record->narrow = strdup((const char *)from->message->narrow);
+    }
+    return rc;
+}
+
 /* A diagnostic field of the inner handle, in whichever width it has. */
-static bool read_field(const struct source *from, SQLSMALLINT number,
-                       SQLSMALLINT field, void *value, SQLSMALLINT size)
+static SQLRETURN ask_field(const struct source *from, SQLSMALLINT number,
+                           SQLSMALLINT field, void *value, SQLSMALLINT size)
 {
     __typeof__(SQLGetDiagField) *get = from->call->SQLGetDiagField ?
         from->call->SQLGetDiagField : from->call->SQLGetDiagFieldW;
     SQLSMALLINT length = 0;
 
-    return get && SQL_SUCCEEDED(get(from->type, from->handle, number, field,
-                                    value, size, &length));
+    return get ? get(from->type, from->handle, number, field, value, size,
+                     &length)
+               : SQL_ERROR;
+}
+
+static bool read_field(const struct source *from, SQLSMALLINT number,
+                       SQLSMALLINT field, void *value, SQLSMALLINT size)
+{
+    return SQL_SUCCEEDED(ask_field(from, number, field, value, size));
 }
 
 static char *read_text_field(const struct source *from, SQLSMALLINT number,
@@ -336,10 +366,12 @@ static struct diag_record *read_record(const struct source *from,
     if (!record) {
         return NULL;
     }
-    if (from->call->SQLGetDiagRecW) {
+    if (from->call->SQLError) {
+        take_by_error(from, record);
+    } else if (from->call->SQLGetDiagRecW) {
         rc = read_wide(from, number, record);
     }
-    if (from->call->SQLGetDiagRec &&
+    if (!from->call->SQLError && from->call->SQLGetDiagRec &&
         (!from->call->SQLGetDiagRecW || SQL_SUCCEEDED(rc))) {
         rc = read_narrow(from, number, record);
     }
@@ -407,8 +439,13 @@ static void read_header(const struct source *from, struct diag_header *header)
     header->no_dynamic_function_code =
         !read_field(from, 0, SQL_DIAG_DYNAMIC_FUNCTION_CODE,
                     &header->dynamic_function_code, SQL_IS_INTEGER);
-    header->no_dynamic_function = !function;
-    if (function) {
+    header->dynamic_function_result = SQL_SUCCESS;
+    if (!function) {
+        SQLWCHAR none[2] = { 0 };
+
+        header->dynamic_function_result = ask_field(
+            from, 0, SQL_DIAG_DYNAMIC_FUNCTION, none, sizeof none[0]);
+    } else {
         strncpy(header->dynamic_function, function,
                 sizeof header->dynamic_function - 1);
         free(function);

@@ -49,8 +49,8 @@ struct diag_header {
     SQLINTEGER dynamic_function_code;
     char dynamic_function[64];
     /* The inner driver said SQL_ERROR when asked for them. */
-    bool no_row_count, no_cursor_row_count, no_dynamic_function_code,
-        no_dynamic_function;
+    bool no_row_count, no_cursor_row_count, no_dynamic_function_code;
+    SQLRETURN dynamic_function_result; /* what it said for that name */
 };
 
 struct diags {

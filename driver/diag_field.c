@@ -130,7 +130,7 @@ static bool lacks(const struct diag_header *header, bool statement,
     case SQL_DIAG_CURSOR_ROW_COUNT:
         return !statement || header->no_cursor_row_count;
     case SQL_DIAG_DYNAMIC_FUNCTION:
-        return !statement || header->no_dynamic_function;
+        return !statement || header->dynamic_function_result == SQL_ERROR;
     default:
         return !statement || header->no_dynamic_function_code;
     }
@@ -146,6 +146,13 @@ static SQLRETURN header_field_locked(struct diags *diags, bool statement,
     mutex_assert_held(&diags->lock);
     if (lacks(header, statement, field)) {
         return SQL_ERROR;
+    }
+    if (field == SQL_DIAG_DYNAMIC_FUNCTION &&
+        header->dynamic_function_result == SQL_NO_DATA) {
+        if (length) {
+            *length = 0;
+        }
+        return SQL_NO_DATA;
     }
     if (field == SQL_DIAG_DYNAMIC_FUNCTION) {
         return write_text(header->dynamic_function, value, size, length, width,

@@ -168,6 +168,10 @@ static struct inner *make(const char *path, void *library, struct why *why)
     fill_calls(&inner->call, library);
     inner->wide = inner->call.SQLDriverConnectW != NULL;
     inner->kind = inner_kind_of(inner->path);
+    if (inner->kind->says_by_error) {
+        *(void **)(void *)&inner->call.SQLError =
+            find_symbol(library, "SQLError");
+    }
     if (!NEEDED(&inner->call)) {
         why_set(why, WHY_DRIVER,
                 "%s is no ODBC 3 driver: it lacks SQLAllocHandle, "

@@ -25,6 +25,9 @@ struct inner_calls {
 #define PLAIN(name, ...) __typeof__(name) *name;
 #define TEXT(name, ...) __typeof__(name) *name; __typeof__(name##W) *name##W;
 #include "surface.def"
+    /* Only of a driver that says it has no SQLGetDiagRec: the manager reads its
+       records by this one then, and may be told other words. */
+    __typeof__(SQLError) *SQLError;
 };
 
 /* What SQLGetFunctions(SQL_API_ODBC3_ALL_FUNCTIONS) fills, in bits. */

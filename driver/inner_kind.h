@@ -92,6 +92,10 @@ struct inner_kind {
        the driver does not expect, so that it must be set again? */
     bool encoding_lost;
 
+    /* Does its SQLGetFunctions deny SQLGetDiagRec, so that the manager reads
+       its records by SQLError? */
+    bool says_by_error;
+
     /* Is SQL_ATTR_CONNECTION_DEAD a question to the instance instead of a flag
        in memory?  Then no thread of the application's asks it unless an error
        gives reason to. */

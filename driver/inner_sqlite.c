@@ -16,6 +16,10 @@
  * COMMIT or ROLLBACK as SQL text leaves wrong: SQLEndTran and SQLDisconnect
  * fail from then on.  It never says that a connection is dead.
  *
+ * It has SQLGetDiagRec, but says that it has none where it was built for
+ * unixODBC, which therefore reads its records by SQLError: there, messages
+ * begin "[SQLite]".
+ *
  * Texts are UTF-8 in and out, whatever the locale.
  */
 #include "autoconf.h"
@@ -115,6 +119,7 @@ const struct inner_kind inner_sqlite = {
     .sql = &sqlite_sql,
     .compose = compose,
     .who = who,
+    .says_by_error = true,
     .unstick = "BEGIN",
     .fault = fault,
 };
