@@ -9,7 +9,8 @@
 #   cold    each session has a link of its own
 #   warm    each session but the first has the link that another subject left
 #
-# usage: diff-test.sh [DIALECT STRAIGHT OURS]   by hand, e.g.
+# usage: diff-test.sh [DIALECT STRAIGHT OURS [narrow|wide [SUBJECT…]]]
+#        by hand, and by the tests of other inner drivers, e.g.
 #        diff-test.sh psqlodbc DSN=n1 'DSN=orders;AffinityKey=5;PoolMax=1'
 set -u
 
@@ -29,15 +30,18 @@ fi
 # leg NAME DIALECT STRAIGHT WIDTH VERSION ORDER EVERY STRING
 # Runs all subjects on STRING; the logs are in $work/NAME.
 leg() {
-    "$differ" "$2" "$3" "$4" "$5" "$6" "$7" "$work/$1" "$8" \
+    # shellcheck disable=SC2086 # the subjects are words
+    "$differ" "$2" "$3" "$4" "$5" "$6" "$7" "$work/$1" "$8" ${subjects-} \
         >"$work/$1.said" 2>&1 || echo "ended with $?" >>"$work/$1.said"
-    mask "$1" "$8"
+    mask "$1" "$8" "$2"
 }
 
-# mask LEG STRING: in the logs of that leg, run with that string.
+# mask LEG STRING DIALECT: in the logs of that leg, run with that string.
 mask() {
     local dsn=${2#*DSN=}
     sed "s/@DSN@/${dsn%%;*}/" "$here/masks.sed" >"$work/$1.masks"
+    [ ! -e "$here/masks-$3.sed" ] || cat "$here/masks-$3.sed" \
+        >>"$work/$1.masks"
     sed -i -f "$work/$1.masks" "$work/$1"/*
 }
 
@@ -81,9 +85,10 @@ judge() {
     compare "$1, warm" "$1-warm" "$1-direct"
 }
 
-if [ $# -eq 3 ]; then
+if [ $# -ge 3 ]; then
     "$differ" "$1" "$2" || exit 1
-    pair given "$1" "$2" "$3" wide 3 1
+    subjects=${*:5}
+    pair given "$1" "$2" "$3" "${4-wide}" 3 1
     judge given
     tap_done
 fi

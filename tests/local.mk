@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	tests/clients/client.pl \
 	tests/clients/client.py \
 	tests/clients/client.sql \
+	tests/diff/masks-sqlite.sed \
 	tests/diff/masks.sed \
 	tests/tap.sh \
 	tests/unit-route_map.h \
@@ -343,6 +344,8 @@ tests_diff_differ_SOURCES = \
 	tests/diff/diag.c \
 	tests/diff/dialect.c \
 	tests/diff/dialect.h \
+	tests/diff/dialect_mariadb.c \
+	tests/diff/dialect_sqlite.c \
 	tests/diff/diff.h \
 	tests/diff/differ.c \
 	tests/diff/escapes.c \

@@ -60,6 +60,7 @@ def set_up():
             'm2': dict(login, Socket=PLACE + '/m2/socket')}
     fleet = {'Driver': 'Affinity', 'Instances': 'm1, m2'}
     dsns['hashed'] = fleet
+    dsns['differ'] = dict(fleet, Instances='m1', PoolMax=1)
     dsns['mapped'] = dict(fleet, AffinityMap=write_map(
         'map', '[m1]\nrange = ..1000\n[m2]\nrange = 1000..\n'))
     dsns['grouped'] = dict(fleet, AffinityMap=write_map(
@@ -191,6 +192,17 @@ def pings(connection):
 
 
 def try_transparent():
+    """What the harness is told directly and over us. Left out are the subjects
+    at which the driver itself crashes (SQLGetData of a column that there is
+    not, descriptors of parameters, SQLDisconnect with a cursor)."""
+    for width in ('narrow', 'wide'):
+        tap_of(['bash', os.environ['AFF_SRCDIR'] + '/tests/diff-test.sh',
+                'mariadb', 'DSN=m1', 'DSN=differ', width, 'catalog',
+                'leavings', 'bind', 'paramsets', 'atexec', 'results', 'info',
+                'attrs'])
+
+
+def try_dead():
     """Asking whether the link is dead would be a ping, and show."""
     same('after an error, the session is what it is directly',
          after_an_error('DSN=mapped;AffinityKey=5'), after_an_error('DSN=m1'))
@@ -301,5 +313,5 @@ def tidy_up():
 
 PORT = set_up()
 tap_run(try_sources, lambda: try_addresses(PORT), try_refusals, try_commands,
-        try_transparent, try_replicas, try_links, try_leaks, try_hang,
-        try_down, tidy_up)
+        try_transparent, try_dead, try_replicas, try_links, try_leaks,
+        try_hang, try_down, tidy_up)

@@ -137,6 +137,14 @@ static const struct dialect dialects[] = {
 
 const struct dialect *dialect_find(const char *name)
 {
+    static const struct dialect *const others[] = { &dialect_mariadb,
+                                                    &dialect_sqlite };
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (strcmp(others[i]->name, name) == 0) {
+            return others[i];
+        }
+    }
     for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {
         if (strcmp(dialects[i].name, name) == 0) {
             return &dialects[i];

@@ -9,6 +9,7 @@
 #ifndef DIFF_DIALECT_H
 #define DIFF_DIALECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct dialect {
@@ -18,6 +19,9 @@ struct dialect {
     const char *const *options;
     const char *other_login; /* ";KEYWORD=value", without effect */
     const char *user;        /* for SQLConnect, in words the DSN has not */
+    bool by_error;           /* the manager reads its records by SQLError, and
+                                nobody sets what else a record has */
+    bool bare;               /* the driver disconnects without statements only */
     /* Statements that make what the subjects use; NULL at the end. */
     const char *const *setup;
     /* A row for each link that this process has open, with a column that tells
@@ -38,6 +42,8 @@ struct dialect {
     const char *two_results; /* two SELECTs in one text */
     const char *notice;      /* succeeds with a message */
 };
+
+extern const struct dialect dialect_mariadb, dialect_sqlite;
 
 const struct dialect *dialect_find(const char *name);
 

@@ -117,6 +117,7 @@ SQLHANDLE handle_new(SQLSMALLINT type, SQLHANDLE parent);
 SQLHSTMT stmt_new(void); /* of run.dbc */
 void handle_free(SQLSMALLINT type, SQLHANDLE handle);
 void handle_know(SQLSMALLINT type, SQLHANDLE handle);
+void handle_free_statements(void); /* all of them */
 void handle_forget_all(void);
 /* SQLDisconnect, which frees what is beneath; the manager does not bear being
    asked for the records of a freed statement. */

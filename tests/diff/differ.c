@@ -182,6 +182,9 @@ static void run_subject(const struct subject *subject, bool first)
     say("\n==== %s %s", subject->name, run.options);
     subject->run();
     links = links_new();
+    if (run.dialect->bare) {
+        handle_free_statements();
+    }
     if (!SQL_SUCCEEDED(disconnect(run.dbc))) {
         die(subject->name, "does not disconnect");
     }

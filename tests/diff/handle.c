@@ -101,6 +101,9 @@ static bool put_record(FILE *file, const struct known *of, SQLSMALLINT number)
     put_text_field(file, of, number, SQL_DIAG_SQLSTATE);
     put_number_field(file, of, number, SQL_DIAG_NATIVE);
     put_text_field(file, of, number, SQL_DIAG_MESSAGE_TEXT);
+    if (run.dialect->by_error) {
+        return true;
+    }
     put_text_field(file, of, number, SQL_DIAG_CLASS_ORIGIN);
     put_text_field(file, of, number, SQL_DIAG_SUBCLASS_ORIGIN);
     put_text_field(file, of, number, SQL_DIAG_CONNECTION_NAME);
@@ -195,6 +198,15 @@ SQLRETURN disconnect(SQLHDBC dbc)
         }
     }
     return CALL(SQLDisconnect, dbc);
+}
+
+void handle_free_statements(void)
+{
+    for (size_t i = count; i-- > 0;) {
+        if (known[i].type == SQL_HANDLE_STMT) {
+            handle_free(SQL_HANDLE_STMT, known[i].handle);
+        }
+    }
 }
 
 const char *handle_name(SQLHANDLE handle)
