@@ -48,7 +48,7 @@ CONFIG_SETS(CONFIG_ENUM)
 struct config_instance {
     char *name;
     char *host;    /* NULL: a DSN; IPv6 without brackets */
-    unsigned port; /* 0: the inner driver's default */
+    uint32_t port; /* 0: the inner driver's default */
 };
 
 /* What sessions must agree in to share a fleet.  Texts are never NULL. */

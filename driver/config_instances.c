@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORT_MAX = 65535, PORT_DIGITS = 5 };
+enum { PORT_MAX = 65535 };
 
 void config_free_instances(struct config_fleet *fleet)
 {
@@ -31,23 +31,6 @@ static bool refuse(struct why *why, const char *entry, size_t length,
     why_set(why, WHY_VALUE, "Instances: entry \"%.*s\": %s",
             (int)(length > 80 ? 80 : length), entry, reason);
     return false;
-}
-
-static bool parse_port(const char *digits, size_t length, unsigned *port)
-{
-    unsigned value = 0;
-
-    if (length == 0 || length > PORT_DIGITS) {
-        return false;
-    }
-    for (size_t i = 0; i < length; i++) {
-        if (digits[i] < '0' || digits[i] > '9') {
-            return false;
-        }
-        value = value * 10 + (unsigned)(digits[i] - '0');
-    }
-    *port = value;
-    return value >= 1 && value <= PORT_MAX;
 }
 
 /* Where the host of address[0..length) ends; *host moves behind a '['.  NULL:
@@ -98,8 +81,9 @@ static bool parse_address(struct config_instance *instance, const char *entry,
     instance->name = at ? strndup(entry, (size_t)(at - entry))
                         : strndup(entry, length);
     stop += stop < end && *stop == ']';
-    if (stop < end && !parse_port(stop + 1, (size_t)(end - stop - 1),
-                                  &instance->port)) {
+    if (stop < end && (!text_number(stop + 1, (size_t)(end - stop - 1),
+                                    PORT_MAX, &instance->port) ||
+                       instance->port == 0)) {
         return refuse(why, entry, length, "the port is a number from 1 to "
                       "65535");
     }

@@ -84,26 +84,9 @@ const struct config_row *config_row(const char *keyword)
     return NULL;
 }
 
-/* A whole number without sign, case or unit; false if it is none or does not
-   fit. */
 static bool parse_number(const char *digits, uint32_t *number)
 {
-    uint64_t value = 0;
-
-    if (!*digits) {
-        return false;
-    }
-    for (; *digits; digits++) {
-        if (*digits < '0' || *digits > '9') {
-            return false;
-        }
-        value = value * 10 + (uint64_t)(*digits - '0');
-        if (value > UINT32_MAX) {
-            return false;
-        }
-    }
-    *number = (uint32_t)value;
-    return true;
+    return text_number(digits, strlen(digits), UINT32_MAX, number);
 }
 
 const struct config_row *config_row_part(const char *keyword, unsigned *part)

@@ -201,6 +201,26 @@ bool text_same_bytes(const char *a, size_t a_length, const char *b)
     return b[a_length] == '\0';
 }
 
+bool text_number(const char *digits, size_t length, uint32_t most,
+                 uint32_t *number)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (digits[i] < '0' || digits[i] > '9') {
+            return false;
+        }
+        value = value * 10 + (uint64_t)(digits[i] - '0');
+        if (value > most) {
+            return false;
+        }
+    }
+    if (length > 0) {
+        *number = (uint32_t)value;
+    }
+    return length > 0;
+}
+
 bool text_starts(const char *text, const char *prefix)
 {
     while (*prefix) {

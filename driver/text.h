@@ -130,6 +130,10 @@ static inline bool text_same(const char *a, const char *b)
 }
 bool text_same_bytes(const char *a, size_t a_length, const char *b);
 
+/* Digits alone, at most `most`; false: it is none. */
+bool text_number(const char *digits, size_t length, uint32_t most,
+                 uint32_t *number);
+
 /* Does text start with prefix / contain word, case aside? */
 bool text_starts(const char *text, const char *prefix);
 bool text_contains(const char *text, const char *word);

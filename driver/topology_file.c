@@ -13,7 +13,6 @@
 #include "autoconf.h"
 
 #include "fleet.h"
-#include "lock.h"
 #include "text.h"
 #include "topology_file.h"
 #include "topology_file_ini.h"
@@ -21,7 +20,6 @@
 #include "topology_reply.h"
 #include "topology_rows.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,27 +53,6 @@ static bool refuse(const struct reading *r, const char *format, ...)
 
 /* ---- simple values ----------------------------------------------------- */
 
-static bool read_number(const char *text, size_t length, uint32_t most,
-                        uint32_t *number)
-{
-    uint64_t n = 0;
-
-    if (length == 0) {
-        return false;
-    }
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9') {
-            return false;
-        }
-        n = n * 10 + (uint64_t)(text[i] - '0');
-        if (n > most) {
-            return false;
-        }
-    }
-    *number = (uint32_t)n;
-    return true;
-}
-
 static bool read_flag(const struct reading *r, bool *flag)
 {
     static const char *const words[] = { "no",  "yes", "false", "true",
@@ -98,7 +75,7 @@ static bool read_weight(struct reading *r, uint32_t *weight, bool *never)
         *weight = 0;
         return true;
     }
-    if (!read_number(r->value, strlen(r->value), WEIGHT_MAX, weight)) {
+    if (!text_number(r->value, strlen(r->value), WEIGHT_MAX, weight)) {
         return refuse(r, "\"%.60s\" is no weight: 0 to %u, or disabled",
                       r->value, (unsigned)WEIGHT_MAX);
     }
@@ -136,7 +113,7 @@ static bool take_group(struct reading *r)
 
 static bool take_pool_max(struct reading *r)
 {
-    if (!read_number(r->value, strlen(r->value), POOL_MAX,
+    if (!text_number(r->value, strlen(r->value), POOL_MAX,
                      &r->section->pool_max) ||
         r->section->pool_max == 0) {
         return refuse(r, "\"%.60s\" is no number from 1 to %u", r->value,
@@ -281,9 +258,9 @@ static bool read_hash(struct reading *r, const char **at, struct text *item,
     text = text_string(item);
     slash = strchr(text, '/');
     if (!slash ||
-        !read_number(text, (size_t)(slash - text), INT32_MAX,
+        !text_number(text, (size_t)(slash - text), INT32_MAX,
                      &row.remainder) ||
-        !read_number(slash + 1, strlen(slash + 1), INT32_MAX,
+        !text_number(slash + 1, strlen(slash + 1), INT32_MAX,
                      &row.modulus) || row.modulus == 0) {
         return refuse(r, "\"%.60s\" is not remainder/modulus", text);
     }
@@ -369,7 +346,7 @@ static bool is_key(const struct key *key, const char *name)
     }
     return key->numbered && strlen(name) > length &&
            text_same_bytes(name, length, key->name) && name[length] == '.' &&
-           read_number(name + length + 1, strlen(name + length + 1),
+           text_number(name + length + 1, strlen(name + length + 1),
                        UINT32_MAX, &number);
 }
 

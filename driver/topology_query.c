@@ -14,9 +14,9 @@
  *
  *     SELECT 'range', low, high FROM my_shards WHERE shard = 'this one'
  *
- * No row: it owns nothing.  It runs in a read-only transaction where
- * there is such a thing.  A database that we do not know gets it as it stands,
- * and its texts must be ASCII.
+ * No row: it owns nothing.  It runs in a read-only transaction where there is
+ * such a thing.  A database that we do not know gets it as it stands, and its
+ * texts must be ASCII.
  */
 #include "autoconf.h"
 
@@ -24,7 +24,6 @@
 #include "topology_inside.h"
 #include "topology_rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct answer {
@@ -49,15 +48,7 @@ static bool refuse(struct answer *answer, const char *text)
 
 static bool read_number(const char *text, uint32_t *number)
 {
-    char *end;
-    unsigned long n = text && *text >= '0' && *text <= '9'
-                          ? strtoul(text, &end, 10) : 0;
-
-    if (!text || *text < '0' || *text > '9' || *end || n > INT32_MAX) {
-        return false;
-    }
-    *number = (uint32_t)n;
-    return true;
+    return text && text_number(text, strlen(text), INT32_MAX, number);
 }
 
 static bool read_row(struct answer *answer, const char *kind, const char *a,

@@ -492,6 +492,48 @@ static void reasons_are_cut_between_characters(void **state)
     why_set(NULL, WHY_VALUE, "nobody asks");
 }
 
+static void a_number_is_digits_alone(void **state)
+{
+    static const struct {
+        const char *digits;
+        size_t length;
+        uint32_t most, number;
+        bool ok;
+    } rows[] = {
+        { "0", 1, UINT32_MAX, 0, true },
+        { "007", 3, 7, 7, true },
+        { "65535", 5, 65535, 65535, true },
+        { "65536", 5, 65535, 0, false },
+        { "4294967295", 10, UINT32_MAX, UINT32_MAX, true },
+        { "4294967296", 10, UINT32_MAX, 0, false },
+        { "18446744073709551617", 20, UINT32_MAX, 0, false }, /* 2^64 + 1 */
+        { "12/34", 2, 100, 12, true },
+        { "12/34", 5, 100, 0, false },
+        { "", 0, 100, 0, false },
+        { "5", 0, 100, 0, false },
+        { " 5", 2, 100, 0, false },
+        { "5 ", 2, 100, 0, false },
+        { "+5", 2, 100, 0, false },
+        { "-5", 2, 100, 0, false },
+        { "0x5", 3, 100, 0, false },
+        { "5\0", 2, 100, 0, false },
+        { ":", 1, 100, 0, false }, /* the characters beside the digits */
+        { "/", 1, 100, 0, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        uint32_t number = 4711;
+        bool ok = text_number(rows[i].digits, rows[i].length, rows[i].most,
+                              &number);
+
+        if (ok != rows[i].ok || number != (ok ? rows[i].number : 4711)) {
+            fail_msg("\"%s\": %d, %u", rows[i].digits, (int)ok,
+                     (unsigned)number);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -509,6 +551,7 @@ int main(void)
         cmocka_unit_test(a_length_can_be_asked_without_a_buffer),
         cmocka_unit_test(words_compare_without_case_or_locale),
         cmocka_unit_test(distance_counts_edits),
+        cmocka_unit_test(a_number_is_digits_alone),
         cmocka_unit_test(secrets_keep_any_bytes),
         cmocka_unit_test(secrets_stay_out_of_core_dumps),
         cmocka_unit_test(a_forked_child_still_has_the_secret),
