@@ -13,7 +13,6 @@
 #include "diag.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

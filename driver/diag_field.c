@@ -12,7 +12,6 @@
 
 #include "diag.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static struct diag_record *find_locked(struct diags *diags,

@@ -11,7 +11,6 @@
 
 #include "entry_connect.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -85,7 +85,7 @@ enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i,
     enum inner_fault fault =
         late ? INNER_FAULT_INSTANCE
              : instance->inner->kind->fault(error->state, error->native,
-                                          error->text);
+                                            error->text);
 
     mutex_lock(&fleet->lock);
     instance->error = *error;

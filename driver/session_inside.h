@@ -51,8 +51,8 @@ bool session_remember_string(struct session *s, struct why *why);
 bool session_read_key(struct session *s, struct why *why);
 
 /* Gets a link for a session with fleet, login and key, and sets on it what
-   attributes were kept.  Anything but
-   SQL_SUCCESS: there is none, diags say why.  Locks: none may be held. */
+   attributes were kept.  Anything but SQL_SUCCESS: there is none, diags say
+   why.  Locks: none may be held. */
 SQLRETURN session_place(struct session *s, struct diags *diags);
 
 /* Gives the link back, if there is one, with the inner handles that still hang

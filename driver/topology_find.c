@@ -11,8 +11,6 @@
 #include "inner_sql.h"
 #include "topology_inside.h"
 
-#include <string.h>
-
 /* Is somebody being asked, or can be? */
 static bool pending_locked(struct topology *topology, uint64_t now)
 {

@@ -18,8 +18,6 @@
 
 #include "topology_inside.h"
 
-#include <string.h>
-
 static const struct topology_section *section_of(const struct topology *t,
                                                  uint32_t i)
 {

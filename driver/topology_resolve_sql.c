@@ -26,7 +26,6 @@
 #include "topology_inside.h"
 #include "topology_resolve.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

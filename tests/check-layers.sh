@@ -11,7 +11,7 @@ build=${AFF_BUILDDIR:-$(dirname "$0")/../build}
 . "${AFF_SRCDIR:-$(dirname "$0")/..}/tests/tap.sh"
 
 layers='surface entry handle session command place pool fleet topology route
-balance keeper link inner config connstr secret inifile diag why text library log lock'
+balance keeper link inner config connstr secret inifile diag why text library lock'
 
 # A fleet owns its logins, which pools are made of, and lets go of them with
 # itself; these are the only calls from knowledge up to links.
