@@ -38,7 +38,8 @@ static const char *attr_name(SQLINTEGER attribute)
 
 /* ---- setting --------------------------------------------------------- */
 
-static SQLRETURN set_ours(struct dbc *dbc, SQLINTEGER attribute)
+/* None of ours can be set now, nor this one be read: why. */
+static SQLRETURN refuse_ours(struct dbc *dbc, SQLINTEGER attribute)
 {
     if (attribute == SQL_ATTR_AFFINITY_TOKEN) {
         return diag_add(&dbc->head.diags, WHY_UNAVAILABLE,
@@ -62,11 +63,9 @@ static SQLRETURN set_inner(struct dbc *dbc, SQLINTEGER attribute,
     if (rc != SQL_SUCCESS) {
         return rc;
     }
-    set = width == TEXT_WIDE ? call->SQLSetConnectAttrW
-                             : call->SQLSetConnectAttr;
+    set = SURFACE_IN(width, call, SQLSetConnectAttr);
     if (!set) {
-        return entry_missing(&dbc->head, width == TEXT_WIDE ?
-                             "SQLSetConnectAttrW" : "SQLSetConnectAttr");
+        return entry_missing(&dbc->head, "SQLSetConnectAttr", width);
     }
     session_touch(dbc->session);
     session_note_attr(dbc->session, attribute);
@@ -108,7 +107,7 @@ SQLRETURN entry_SQLSetConnectAttr(enum text_width width, SQLHDBC handle,
             return rc;
         }
     }
-    return session_attr_is_ours(attribute) ? set_ours(dbc, attribute) :
+    return session_attr_is_ours(attribute) ? refuse_ours(dbc, attribute) :
         set_inner(dbc, attribute, value, length, width);
 }
 
@@ -157,7 +156,7 @@ static SQLRETURN get_ours(struct dbc *dbc, SQLINTEGER attribute,
     SQLRETURN rc = SQL_SUCCESS;
 
     if (attribute == SQL_ATTR_AFFINITY_TOKEN) {
-        return set_ours(dbc, attribute);
+        return refuse_ours(dbc, attribute);
     }
     if (is_read_only(attribute)) { /* they tell of the link */
         rc = session_need_link(dbc->session, &dbc->head.diags);
@@ -183,11 +182,9 @@ static SQLRETURN get_inner(struct dbc *dbc, SQLINTEGER attribute,
     if (rc != SQL_SUCCESS) {
         return rc;
     }
-    get = width == TEXT_WIDE ? call->SQLGetConnectAttrW
-                             : call->SQLGetConnectAttr;
+    get = SURFACE_IN(width, call, SQLGetConnectAttr);
     if (!get) {
-        return entry_missing(&dbc->head, width == TEXT_WIDE ?
-                             "SQLGetConnectAttrW" : "SQLGetConnectAttr");
+        return entry_missing(&dbc->head, "SQLGetConnectAttr", width);
     }
     lock_assert_none();
     rc = get(inner, attribute, value, size, length);

@@ -25,7 +25,8 @@ static SQLRETURN cancel(struct stmt *stmt)
     SQLRETURN rc;
 
     if (!stmt->call->SQLCancel) {
-        return running ? SQL_ERROR : entry_missing(&stmt->head, "SQLCancel");
+        return running ? SQL_ERROR
+                       : entry_missing(&stmt->head, "SQLCancel", TEXT_NARROW);
     }
     if (running && session_cancel(stmt->dbc->session, stmt->inner)) {
         return SQL_SUCCESS;
@@ -64,7 +65,7 @@ static SQLRETURN cancel_session(SQLHDBC handle)
         return rc;
     }
     if (!call->SQLCancelHandle) {
-        return entry_missing(head, "SQLCancelHandle");
+        return entry_missing(head, "SQLCancelHandle", TEXT_NARROW);
     }
     return surface_leave_DBC(head,
                              call->SQLCancelHandle(SQL_HANDLE_DBC, handle));

@@ -248,7 +248,8 @@ static SQLRETURN run(struct stmt *stmt, const struct command *command,
     SQLRETURN rc;
 
     if (!can_send(stmt->call, command->width, way)) {
-        return entry_missing(&stmt->head, "SQLExecDirect or SQLPrepare");
+        return entry_missing(&stmt->head, "SQLExecDirect or SQLPrepare",
+                             TEXT_NARROW);
     }
     if (!session_view(stmt->dbc->session, &view)) {
         return leave(stmt, entry_unconnected(&stmt->head));
@@ -276,7 +277,7 @@ forward_text(struct stmt *stmt, SQLHSTMT inner, enum text_width width,
              const char *name, void *text, SQLINTEGER length)
 {
     if (SURFACE_UNLIKELY(width == TEXT_WIDE ? !wide : !narrow)) {
-        return entry_missing(&stmt->head, name);
+        return entry_missing(&stmt->head, name, width);
     }
     return surface_leave_STMT(&stmt->head,
                               width == TEXT_WIDE ? wide(inner, text, length)
@@ -285,7 +286,7 @@ forward_text(struct stmt *stmt, SQLHSTMT inner, enum text_width width,
 
 #define FORWARD_TEXT(function) \
     forward_text(stmt, handle, width, call->function, call->function##W, \
-                 width == TEXT_WIDE ? #function "W" : #function, text, length)
+                 #function, text, length)
 
 static SQLRETURN run_directly(struct stmt *stmt, struct command *command)
 {
@@ -388,7 +389,7 @@ SQLRETURN entry_SQLExecute(SQLHSTMT handle)
     }
     begin_unit(stmt);
     if (!call->SQLExecute) {
-        return entry_missing(&stmt->head, "SQLExecute");
+        return entry_missing(&stmt->head, "SQLExecute", TEXT_NARROW);
     }
     return surface_leave_STMT(&stmt->head, call->SQLExecute(handle));
 }
@@ -443,18 +444,13 @@ SQLRETURN entry_SQLNativeSql(enum text_width width, SQLHDBC handle, void *in,
                          out_length);
     }
     session_note_width(((struct dbc *)head)->session, width == TEXT_WIDE);
-    if (width == TEXT_WIDE) {
-        if (!call->SQLNativeSqlW) {
-            return entry_missing(head, "SQLNativeSqlW");
-        }
-        rc = call->SQLNativeSqlW(handle, in, in_length, out, out_size,
-                                 out_length);
-    } else {
-        if (!call->SQLNativeSql) {
-            return entry_missing(head, "SQLNativeSql");
-        }
-        rc = call->SQLNativeSql(handle, in, in_length, out, out_size,
-                                out_length);
+    if (width == TEXT_WIDE ? !call->SQLNativeSqlW : !call->SQLNativeSql) {
+        return entry_missing(head, "SQLNativeSql", width);
     }
+    rc = width == TEXT_WIDE
+             ? call->SQLNativeSqlW(handle, in, in_length, out, out_size,
+                                   out_length)
+             : call->SQLNativeSql(handle, in, in_length, out, out_size,
+                                  out_length);
     return surface_leave_DBC(head, rc);
 }

@@ -68,14 +68,16 @@ SQLRETURN entry_leave(struct head *head, SQLRETURN rc)
     return rc;
 }
 
-SQLRETURN entry_missing(struct head *head, const char *name)
+SQLRETURN entry_missing(struct head *head, const char *name,
+                        enum text_width width)
 {
     if (handle_is(head, HANDLE_STMT)) {
         atomic_store_explicit(&((struct stmt *)head)->running, false,
                               memory_order_relaxed);
     }
     return diag_add(&head->diags, WHY_FUNCTION,
-                    "the inner driver has no function %s", name);
+                    "the inner driver has no function %s%s", name,
+                    width == TEXT_WIDE ? "W" : "");
 }
 
 SQLRETURN entry_inherited(struct head *head)

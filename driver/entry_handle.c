@@ -234,7 +234,7 @@ SQLRETURN entry_SQLFreeStmt(SQLHSTMT handle, SQLUSMALLINT option)
         return rc;
     }
     if (!call->SQLFreeStmt) {
-        return entry_missing(head, "SQLFreeStmt");
+        return entry_missing(head, "SQLFreeStmt", TEXT_NARROW);
     }
     return surface_leave_STMT(head, call->SQLFreeStmt(handle, option));
 }

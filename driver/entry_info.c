@@ -172,10 +172,9 @@ static SQLRETURN get_inner(struct head *head, SQLHDBC handle,
     if (rc != SQL_SUCCESS) {
         return rc;
     }
-    get = width == TEXT_WIDE ? call->SQLGetInfoW : call->SQLGetInfo;
+    get = SURFACE_IN(width, call, SQLGetInfo);
     if (!get) {
-        return entry_missing(head, width == TEXT_WIDE ? "SQLGetInfoW" :
-                             "SQLGetInfo");
+        return entry_missing(head, "SQLGetInfo", width);
     }
     session_note_width(((struct dbc *)head)->session, width == TEXT_WIDE);
     return surface_leave_DBC(head, get(handle, info, value, size, length));

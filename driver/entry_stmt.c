@@ -50,10 +50,9 @@ SQLRETURN entry_SQLGetStmtAttr(enum text_width width, SQLHSTMT handle,
     if (rc != SQL_SUCCESS) {
         return rc;
     }
-    get = width == TEXT_WIDE ? call->SQLGetStmtAttrW : call->SQLGetStmtAttr;
+    get = SURFACE_IN(width, call, SQLGetStmtAttr);
     if (!get) {
-        return entry_missing(head, width == TEXT_WIDE ? "SQLGetStmtAttrW" :
-                             "SQLGetStmtAttr");
+        return entry_missing(head, "SQLGetStmtAttr", width);
     }
     return surface_leave_STMT(head,
                               get(handle, attribute, value, size, length));
@@ -98,7 +97,7 @@ static SQLRETURN set_desc(struct stmt *stmt, SQLINTEGER attribute,
         return SQL_ERROR;
     }
     if (!stmt->call->SQLSetStmtAttr) {
-        return entry_missing(&stmt->head, "SQLSetStmtAttr");
+        return entry_missing(&stmt->head, "SQLSetStmtAttr", TEXT_NARROW);
     }
     /* Once another is set, the inner statement no longer tells its own. */
     if (!handle_inner_desc(&stmt->implicit[role])) {
@@ -132,10 +131,9 @@ SQLRETURN entry_SQLSetStmtAttr(enum text_width width, SQLHSTMT handle,
     if (rc != SQL_SUCCESS) {
         return rc;
     }
-    set = width == TEXT_WIDE ? call->SQLSetStmtAttrW : call->SQLSetStmtAttr;
+    set = SURFACE_IN(width, call, SQLSetStmtAttr);
     if (!set) {
-        return entry_missing(head, width == TEXT_WIDE ? "SQLSetStmtAttrW" :
-                             "SQLSetStmtAttr");
+        return entry_missing(head, "SQLSetStmtAttr", width);
     }
     return surface_leave_STMT(head, set(handle, attribute, value, length));
 }
@@ -161,7 +159,7 @@ SQLRETURN entry_SQLCopyDesc(SQLHDESC handle, SQLHDESC target)
                         "descriptors of two inner drivers cannot be copied");
     }
     if (!to->SQLCopyDesc) {
-        return entry_missing(head, "SQLCopyDesc");
+        return entry_missing(head, "SQLCopyDesc", TEXT_NARROW);
     }
     return surface_leave_DESC(head, to->SQLCopyDesc(handle, target));
 }

@@ -27,7 +27,7 @@
             return rc; \
         } \
         if (SURFACE_UNLIKELY(!call->name)) { \
-            return entry_missing(head, #name); \
+            return entry_missing(head, #name, TEXT_NARROW); \
         } \
         SURFACE_FIRST_##route(head) \
         return surface_leave_##kind(head, call->name args); \

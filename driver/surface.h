@@ -51,7 +51,11 @@
                                                 SURFACE_SPLICE params);)
 #include "surface.def"
 
-/* ---- the cold half, in entry_forward.c ------------------------------- */
+/* One of the inner driver's functions in the width of a call. */
+#define SURFACE_IN(width, call, name) \
+    ((width) == TEXT_WIDE ? (call)->name##W : (call)->name)
+
+/* ---- the cold half, in entry_forward.c but for what says otherwise ---- */
 
 /* The end of a call that returned anything but SQL_SUCCESS: copies the inner
    driver's records to the handle and, after SQL_ERROR, looks whether the link
@@ -59,10 +63,13 @@
    Locks: none may be held; calls the inner driver. */
 SQLRETURN entry_leave(struct head *head, SQLRETURN rc);
 
-/* The inner driver lacks this function: IM001. */
-SQLRETURN entry_missing(struct head *head, const char *name);
+/* The inner driver lacks this function: IM001.  Wide: that of its name with a
+   W. */
+SQLRETURN entry_missing(struct head *head, const char *name,
+                        enum text_width width);
 
-/* Forgets the command of ours that was prepared on a statement. */
+/* Forgets the command of ours that was prepared on a statement
+   (entry_exec.c). */
 void entry_forget_command(struct stmt *stmt);
 
 /* The handle's connection belongs to the parent process: 08S01. */
