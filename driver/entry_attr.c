@@ -69,7 +69,7 @@ static SQLRETURN set_inner(struct dbc *dbc, SQLINTEGER attribute,
     }
     session_touch(dbc->session);
     session_note_attr(dbc->session, attribute);
-    session_note_width(dbc->session, width == TEXT_WIDE);
+    session_note_width(dbc->session, width);
     lock_assert_none();
     rc = set(inner, attribute, value, length);
     return rc == SQL_SUCCESS ? rc : entry_leave(&dbc->head, rc);
@@ -94,15 +94,14 @@ SQLRETURN entry_SQLSetConnectAttr(enum text_width width, SQLHDBC handle,
     }
     if (!dbc->connected) {
         return session_keep_attr(dbc->session, attribute, value, length,
-                                 width == TEXT_WIDE, &dbc->head.diags);
+                                 width, &dbc->head.diags);
     }
     if (attribute == SQL_ATTR_RESET_CONNECTION) {
         return entry_reset(dbc, value);
     }
     if (session_is_choice(attribute)) {
         SQLRETURN rc = session_choose(dbc->session, attribute, value, length,
-                                      width == TEXT_WIDE, &dbc->head.diags,
-                                      &chosen);
+                                      width, &dbc->head.diags, &chosen);
         if (chosen) {
             return rc;
         }
@@ -131,22 +130,55 @@ static const char *ours(const struct dbc *dbc, SQLINTEGER attribute)
     }
 }
 
-static SQLRETURN get_text(struct dbc *dbc, const char *text, SQLPOINTER value,
-                          SQLINTEGER size, SQLINTEGER *length,
-                          enum text_width width)
+SQLRETURN entry_write_attr(struct head *head, const char *text, size_t length,
+                           SQLPOINTER value, SQLINTEGER size,
+                           SQLINTEGER *needed, enum text_width width)
 {
     struct text_written written;
 
     if (size < 0) {
-        return diag_add(&dbc->head.diags, WHY_LENGTH,
-                        "the room for an attribute's text is %d", (int)size);
+        return diag_add(&head->diags, WHY_LENGTH,
+                        "the room for the value is %d", (int)size);
     }
-    written = text_write(text, strlen(text), value, size, width, TEXT_BYTES);
+    written = text_write(text, length, value, size, width, TEXT_BYTES);
+    if (needed) {
+        *needed = (SQLINTEGER)written.needed;
+    }
+    return written.truncated ? diag_add(&head->diags, WHY_TRUNCATED, "%s", "")
+                             : SQL_SUCCESS;
+}
+
+static void write_number(SQLPOINTER value, SQLINTEGER *length, SQLULEN number,
+                         size_t bytes)
+{
+    SQLUINTEGER narrow = (SQLUINTEGER)number;
+
+    if (value) {
+        memcpy(value, bytes == sizeof narrow ? (void *)&narrow : &number,
+               bytes);
+    }
     if (length) {
-        *length = (SQLINTEGER)written.needed;
+        *length = (SQLINTEGER)bytes;
     }
-    return written.truncated ?
-        diag_add(&dbc->head.diags, WHY_TRUNCATED, "%s", "") : SQL_SUCCESS;
+}
+
+/* Before connecting. */
+static SQLRETURN get_kept(struct dbc *dbc, SQLINTEGER attribute,
+                          SQLPOINTER value, SQLINTEGER size,
+                          SQLINTEGER *length, enum text_width width)
+{
+    struct session_kept kept = { .text = "" };
+
+    if (!is_read_only(attribute) &&
+        !session_kept_attr(dbc->session, attribute, &kept)) {
+        return entry_unconnected(&dbc->head);
+    }
+    if (kept.text) {
+        return entry_write_attr(&dbc->head, kept.text, kept.length, value,
+                                size, length, width);
+    }
+    write_number(value, length, kept.number, kept.length);
+    return SQL_SUCCESS;
 }
 
 static SQLRETURN get_ours(struct dbc *dbc, SQLINTEGER attribute,
@@ -154,6 +186,7 @@ static SQLRETURN get_ours(struct dbc *dbc, SQLINTEGER attribute,
                           SQLINTEGER *length, enum text_width width)
 {
     SQLRETURN rc = SQL_SUCCESS;
+    const char *text;
 
     if (attribute == SQL_ATTR_AFFINITY_TOKEN) {
         return refuse_ours(dbc, attribute);
@@ -161,8 +194,12 @@ static SQLRETURN get_ours(struct dbc *dbc, SQLINTEGER attribute,
     if (is_read_only(attribute)) { /* they tell of the link */
         rc = session_need_link(dbc->session, &dbc->head.diags);
     }
-    return rc != SQL_SUCCESS ? rc :
-        get_text(dbc, ours(dbc, attribute), value, size, length, width);
+    if (rc != SQL_SUCCESS) {
+        return rc;
+    }
+    text = ours(dbc, attribute);
+    return entry_write_attr(&dbc->head, text, strlen(text), value, size,
+                            length, width);
 }
 
 static SQLRETURN get_inner(struct dbc *dbc, SQLINTEGER attribute,
@@ -206,10 +243,7 @@ SQLRETURN entry_SQLGetConnectAttr(enum text_width width, SQLHDBC handle,
             entry_inherited(&dbc->head);
     }
     if (!dbc->connected) {
-        return is_read_only(attribute) ?
-            get_text(dbc, "", value, size, length, width) :
-            session_kept_attr(dbc->session, attribute, value, size, length,
-                              width == TEXT_WIDE, &dbc->head.diags);
+        return get_kept(dbc, attribute, value, size, length, width);
     }
     if (session_attr_is_ours(attribute)) {
         return get_ours(dbc, attribute, value, size, length, width);

@@ -443,7 +443,7 @@ SQLRETURN entry_SQLNativeSql(enum text_width width, SQLHDBC handle, void *in,
         return copy_text(head, width, in, in_length, out, out_size,
                          out_length);
     }
-    session_note_width(((struct dbc *)head)->session, width == TEXT_WIDE);
+    session_note_width(((struct dbc *)head)->session, width);
     if (width == TEXT_WIDE ? !call->SQLNativeSqlW : !call->SQLNativeSql) {
         return entry_missing(head, "SQLNativeSql", width);
     }

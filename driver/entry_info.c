@@ -126,18 +126,14 @@ static SQLRETURN get_dsn(struct dbc *dbc, SQLPOINTER value, SQLSMALLINT size,
                          SQLSMALLINT *length, enum text_width width)
 {
     const char *dsn = session_config(dbc->session)->dsn;
-    struct text_written written;
+    SQLINTEGER needed;
+    SQLRETURN rc = entry_write_attr(&dbc->head, dsn, strlen(dsn), value, size,
+                                    &needed, width);
 
-    if (size < 0) {
-        return diag_add(&dbc->head.diags, WHY_LENGTH,
-                        "the room for SQL_DATA_SOURCE_NAME is %d", (int)size);
+    if (length && SQL_SUCCEEDED(rc)) {
+        *length = (SQLSMALLINT)needed;
     }
-    written = text_write(dsn, strlen(dsn), value, size, width, TEXT_BYTES);
-    if (length) {
-        *length = (SQLSMALLINT)written.needed;
-    }
-    return written.truncated ?
-        diag_add(&dbc->head.diags, WHY_TRUNCATED, "%s", "") : SQL_SUCCESS;
+    return rc;
 }
 
 /* The manager answers these itself; without it the inner driver's handles
@@ -176,7 +172,7 @@ static SQLRETURN get_inner(struct head *head, SQLHDBC handle,
     if (!get) {
         return entry_missing(head, "SQLGetInfo", width);
     }
-    session_note_width(((struct dbc *)head)->session, width == TEXT_WIDE);
+    session_note_width(((struct dbc *)head)->session, width);
     return surface_leave_DBC(head, get(handle, info, value, size, length));
 }
 

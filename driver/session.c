@@ -65,61 +65,29 @@ void session_free(struct session *s)
 }
 
 SQLRETURN session_keep_attr(struct session *s, SQLINTEGER attribute,
-                            SQLPOINTER value, SQLINTEGER length, bool wide,
-                            struct diags *diags)
+                            SQLPOINTER value, SQLINTEGER length,
+                            enum text_width width, struct diags *diags)
 {
-    bool kept = wide
-        ? session_attr_keep_wide(&s->kept, attribute, value, length)
-        : session_attr_keep(&s->kept, attribute, value, length);
-
-    if (!kept) {
-        return diag_add(diags, WHY_MEMORY, "%s", "");
-    }
-    return SQL_SUCCESS;
+    return session_attr_keep(&s->kept, attribute, value, length, width)
+               ? SQL_SUCCESS
+               : diag_add(diags, WHY_MEMORY, "%s", "");
 }
 
-/* A number, which was set or is the default. */
-static void write_number(SQLPOINTER value, SQLINTEGER *length, SQLULEN number,
-                         size_t bytes)
-{
-    SQLUINTEGER narrow = (SQLUINTEGER)number;
-
-    if (value) {
-        memcpy(value, bytes == sizeof narrow ? (void *)&narrow : &number,
-               bytes);
-    }
-    if (length) {
-        *length = (SQLINTEGER)bytes;
-    }
-}
-
-SQLRETURN session_kept_attr(struct session *s, SQLINTEGER attribute,
-                            SQLPOINTER value, SQLINTEGER size,
-                            SQLINTEGER *length, bool wide,
-                            struct diags *diags)
+bool session_kept_attr(const struct session *s, SQLINTEGER attribute,
+                       struct session_kept *kept)
 {
     const struct session_attr *attr = session_attr_find(s->kept, attribute);
-    size_t bytes = sizeof(SQLUINTEGER);
-    struct text_written written;
-    SQLULEN number = 0;
+    bool known;
 
-    if (!session_attr_default(attribute, &number, &bytes) && !attr) {
-        return diag_add(diags, WHY_UNCONNECTED, "%s", "");
+    *kept = (struct session_kept){ .length = sizeof(SQLUINTEGER) };
+    known = session_attr_default(attribute, &kept->number, &kept->length);
+    if (attr && attr->bytes) {
+        kept->text = attr->bytes;
+        kept->length = strnlen(attr->bytes, (size_t)attr->length);
+    } else if (attr) {
+        kept->number = (uintptr_t)attr->value;
     }
-    if (!attr || !attr->bytes) {
-        write_number(value, length, attr ? (uintptr_t)attr->value : number,
-                     bytes);
-        return SQL_SUCCESS;
-    }
-    written = text_write(attr->bytes, strnlen(attr->bytes,
-                                              (size_t)attr->length),
-                         value, size < 0 ? 0 : size,
-                         wide ? TEXT_WIDE : TEXT_NARROW, TEXT_BYTES);
-    if (length) {
-        *length = (SQLINTEGER)written.needed;
-    }
-    return written.truncated ? diag_add(diags, WHY_TRUNCATED, "%s", "")
-                             : SQL_SUCCESS;
+    return known || attr;
 }
 
 /* ---- connecting ---------------------------------------------------- */
@@ -226,9 +194,9 @@ void session_note_attr(struct session *s, SQLINTEGER attribute)
     }
 }
 
-void session_note_width(struct session *s, bool wide)
+void session_note_width(struct session *s, enum text_width width)
 {
-    if (s->link && wide && !s->link->wide) {
+    if (s->link && width == TEXT_WIDE && !s->link->wide) {
         s->link->spoilt = true;
     }
 }

@@ -21,6 +21,7 @@
 #include <sql.h>
 #include <sqlext.h>
 
+#include "text.h"
 #include "why.h"
 
 struct command_view;
@@ -45,15 +46,20 @@ void session_free(struct session *s);
    remembered and reported by session_connect().  Always SQL_SUCCESS but for
    want of memory. */
 SQLRETURN session_keep_attr(struct session *s, SQLINTEGER attribute,
-                            SQLPOINTER value, SQLINTEGER length, bool wide,
-                            struct diags *diags);
+                            SQLPOINTER value, SQLINTEGER length,
+                            enum text_width width, struct diags *diags);
 
 /* What session_keep_attr() holds, or ODBC's default, for SQLGetConnectAttr
-   before connect. */
-SQLRETURN session_kept_attr(struct session *s, SQLINTEGER attribute,
-                            SQLPOINTER value, SQLINTEGER size,
-                            SQLINTEGER *length, bool wide,
-                            struct diags *diags);
+   before connect: a text of `length` bytes, the session's, or, where that is
+   NULL, a number that has `length` of them.  False: only a connection can
+   tell. */
+struct session_kept {
+    const char *text;
+    SQLULEN number;
+    size_t length;
+};
+bool session_kept_attr(const struct session *s, SQLINTEGER attribute,
+                       struct session_kept *kept);
 
 /* Finds the fleet, places the session and takes a link, within the time that
    SQL_ATTR_LOGIN_TIMEOUT and the keywords allow.  Takes over `config` whether
@@ -76,8 +82,9 @@ bool session_is_choice(SQLINTEGER attribute);
 /* Sets such a one after connect, for the placing that is to come.  *chosen
    false: nothing was done, the session has its link. */
 SQLRETURN session_choose(struct session *s, SQLINTEGER attribute,
-                         SQLPOINTER value, SQLINTEGER length, bool wide,
-                         struct diags *diags, bool *chosen);
+                         SQLPOINTER value, SQLINTEGER length,
+                         enum text_width width, struct diags *diags,
+                         bool *chosen);
 
 /* Gives a connected session to the next user: its link goes back as at
    session_disconnect(), and what its attributes said is forgotten, so that it
@@ -126,7 +133,7 @@ void session_note_attr(struct session *s, SQLINTEGER attribute);
    that was opened narrow does not go on to another session after a wide one:
    psqlODBC takes its application for a wide one from then on, and describes
    texts as SQL_WVARCHAR. */
-void session_note_width(struct session *s, bool wide);
+void session_note_width(struct session *s, enum text_width width);
 
 /* After an inner call failed: asks the inner driver whether the link is dead
    (rules §5.1) and, if so, makes its instance suspect.  True: dead. */

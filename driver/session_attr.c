@@ -97,8 +97,8 @@ static void free_one(struct session_attr *attr)
     free(attr);
 }
 
-bool session_attr_keep(struct session_attr **list, SQLINTEGER attribute,
-                       SQLPOINTER value, SQLINTEGER length)
+static bool keep(struct session_attr **list, SQLINTEGER attribute,
+                 SQLPOINTER value, SQLINTEGER length)
 {
     struct session_attr *old = session_attr_find(*list, attribute);
     struct session_attr *attr = calloc(1, sizeof *attr);
@@ -127,8 +127,8 @@ bool session_attr_keep(struct session_attr **list, SQLINTEGER attribute,
     return true;
 }
 
-bool session_attr_keep_wide(struct session_attr **list, SQLINTEGER attribute,
-                            SQLPOINTER value, SQLINTEGER length)
+static bool keep_wide(struct session_attr **list, SQLINTEGER attribute,
+                      SQLPOINTER value, SQLINTEGER length)
 {
     struct text text;
     bool ok;
@@ -136,16 +136,23 @@ bool session_attr_keep_wide(struct session_attr **list, SQLINTEGER attribute,
     /* What an attribute of the inner driver's holds is for it to know. */
     if (!value || !is_text(attribute, length) ||
         (attribute >= 0x4000 && !session_attr_is_ours(attribute))) {
-        return session_attr_keep(list, attribute, value, length);
+        return keep(list, attribute, value, length);
     }
     text_init(&text);
     text_append_argument(&text, value, length, TEXT_WIDE, TEXT_BYTES);
     ok = !text.failed && text.length < INT_MAX &&
-         session_attr_keep(list, attribute,
-                           text.length ? text.data : (SQLPOINTER) "",
-                           text.length ? (SQLINTEGER)text.length : SQL_NTS);
+         keep(list, attribute, text.length ? text.data : (SQLPOINTER) "",
+              text.length ? (SQLINTEGER)text.length : SQL_NTS);
     text_free(&text);
     return ok;
+}
+
+bool session_attr_keep(struct session_attr **list, SQLINTEGER attribute,
+                       SQLPOINTER value, SQLINTEGER length,
+                       enum text_width width)
+{
+    return width == TEXT_WIDE ? keep_wide(list, attribute, value, length)
+                              : keep(list, attribute, value, length);
 }
 
 bool session_attr_default(SQLINTEGER attribute, SQLULEN *value, size_t *bytes)

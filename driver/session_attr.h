@@ -14,6 +14,7 @@
 #include <sql.h>
 #include <sqlext.h>
 
+#include "text.h"
 #include "why.h"
 
 struct config;
@@ -33,13 +34,12 @@ bool session_attr_is_ours(SQLINTEGER attribute);
 bool session_attr_has_ours(const struct session_attr *list);
 
 /* Keeps one, in place of an earlier one of the same number.  How much of it
-   is copied, and how, follows facts §5.1.  False: out of memory. */
+   is copied, and how, follows facts §5.1; text that came wide is kept as
+   UTF-8.  False: out of memory. */
 bool session_attr_keep(struct session_attr **list, SQLINTEGER attribute,
-                       SQLPOINTER value, SQLINTEGER length);
+                       SQLPOINTER value, SQLINTEGER length,
+                       enum text_width width);
 
-/* The same from a wide function: text is kept as UTF-8. */
-bool session_attr_keep_wide(struct session_attr **list, SQLINTEGER attribute,
-                            SQLPOINTER value, SQLINTEGER length);
 void session_attr_free(struct session_attr **list);
 
 struct session_attr *session_attr_find(struct session_attr *list,

@@ -224,8 +224,8 @@ static bool configure(struct session *s, const struct session_attr *one,
 }
 
 static SQLRETURN choose(struct session *s, SQLINTEGER attribute,
-                        SQLPOINTER value, SQLINTEGER length, bool wide,
-                        struct diags *diags)
+                        SQLPOINTER value, SQLINTEGER length,
+                        enum text_width width, struct diags *diags)
 {
     struct session_attr *one = NULL;
     struct why why = { 0 };
@@ -233,10 +233,9 @@ static SQLRETURN choose(struct session *s, SQLINTEGER attribute,
     bool kept;
 
     if (attribute == SQL_ATTR_ACCESS_MODE) {
-        return session_keep_attr(s, attribute, value, length, wide, diags);
+        return session_keep_attr(s, attribute, value, length, width, diags);
     }
-    kept = wide ? session_attr_keep_wide(&one, attribute, value, length)
-                : session_attr_keep(&one, attribute, value, length);
+    kept = session_attr_keep(&one, attribute, value, length, width);
     if (!kept) {
         why_memory(&why);
     }
@@ -248,14 +247,15 @@ static SQLRETURN choose(struct session *s, SQLINTEGER attribute,
 }
 
 SQLRETURN session_choose(struct session *s, SQLINTEGER attribute,
-                         SQLPOINTER value, SQLINTEGER length, bool wide,
-                         struct diags *diags, bool *chosen)
+                         SQLPOINTER value, SQLINTEGER length,
+                         enum text_width width, struct diags *diags,
+                         bool *chosen)
 {
     SQLRETURN rc = SQL_SUCCESS;
 
     *chosen = !s->link && begin_placing(s);
     if (*chosen) {
-        rc = choose(s, attribute, value, length, wide, diags);
+        rc = choose(s, attribute, value, length, width, diags);
         end_placing(s);
     }
     return rc;

@@ -84,6 +84,14 @@ SQLRETURN entry_unconnected(struct head *head);
 SQLRETURN entry_inner(struct dbc *dbc, SQLHDBC *inner,
                       const struct inner_calls **call);
 
+/* Writes a text of ours as the value of an attribute or the like, where sizes
+   count bytes in both widths: into value[0..size), and the length of the whole
+   into *needed (NULL: nowhere).  HY090 if size is negative, and nothing
+   written; 01004 if the value was cut (entry_attr.c). */
+SQLRETURN entry_write_attr(struct head *head, const char *text, size_t length,
+                           SQLPOINTER value, SQLINTEGER size,
+                           SQLINTEGER *needed, enum text_width width);
+
 /* For the bodies written by hand: the live handle with its locks claimed and
    its records cleared, or NULL (SQL_INVALID_HANDLE). */
 struct env *entry_env(SQLHANDLE handle);

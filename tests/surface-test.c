@@ -690,6 +690,13 @@ static void hand_SQLGetConnectAttr(enum text_width width)
     check_attr(width, dbc, SQL_ATTR_AFFINITY_SCOPE, "connection");
     check_attr(width, dbc, SQL_ATTR_AFFINITY_INSTANCE, "f1");
     check_attr(width, other, SQL_ATTR_AFFINITY_INSTANCE, "");
+    set_attr(width, other, SQL_ATTR_AFFINITY_KEY, text_in(width, "k1"),
+             SQL_NTS);
+    check_attr(width, other, SQL_ATTR_AFFINITY_KEY, "k1");
+    assert_int_equal(CALL(width, SQLGetConnectAttr, other,
+                          SQL_ATTR_AFFINITY_KEY, text, -7, &length),
+                     SQL_ERROR);
+    assert_string_equal(state_of(SQL_HANDLE_DBC, other), "HY090");
     assert_int_equal(CALL(width, SQLGetConnectAttr, dbc,
                           SQL_ATTR_AFFINITY_MODE, text,
                           width == TEXT_WIDE ? 6 : 3, &length),

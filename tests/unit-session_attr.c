@@ -69,7 +69,8 @@ static void expect_key(const char *bytes, size_t length, SQLINTEGER said,
     void *page;
     char *value = at_the_end(bytes, length, &page);
 
-    assert_true(session_attr_keep(&list, SQL_ATTR_AFFINITY_KEY, value, said));
+    assert_true(session_attr_keep(&list, SQL_ATTR_AFFINITY_KEY, value, said,
+                                  TEXT_NARROW));
     drop_page(page);
     read_config(&config);
     if (!session_attr_configure(list, &config, &why)) {
@@ -114,7 +115,7 @@ static void expect_number(uintptr_t number, SQLINTEGER said, const char *key)
     struct why why = { .code = WHY_NONE };
 
     assert_true(session_attr_keep(&list, SQL_ATTR_AFFINITY_KEY,
-                                  (SQLPOINTER)number, said));
+                                  (SQLPOINTER)number, said, TEXT_NARROW));
     read_config(&config);
     assert_true(session_attr_configure(list, &config, &why));
     assert_string_equal(config.session.key, key);
@@ -146,9 +147,9 @@ static void the_other_attributes_of_ours_count(void **state)
     (void)state;
 
     assert_true(session_attr_keep(&list, SQL_ATTR_AFFINITY_MODE, mode,
-                                  SQL_NTS));
+                                  SQL_NTS, TEXT_NARROW));
     assert_true(session_attr_keep(&list, SQL_ATTR_AFFINITY_SCOPE, scope,
-                                  SQL_NTS));
+                                  SQL_NTS, TEXT_NARROW));
     read_config(&config);
     assert_true(session_attr_configure(list, &config, &why));
     assert_int_equal(config.session.mode, CONFIG_STRICT);
@@ -179,7 +180,7 @@ static void what_is_wrong_is_said_by_connect(void **state)
         char value[32];
         snprintf(value, sizeof value, "%s", rows[i].value);
         assert_true(session_attr_keep(&list, rows[i].attribute, value,
-                                      SQL_NTS));
+                                      SQL_NTS, TEXT_NARROW));
         read_config(&config);
         assert_false(session_attr_configure(list, &config, &why));
         assert_int_not_equal(why.code, WHY_NONE);
@@ -201,7 +202,7 @@ static void an_over_long_key_is_refused(void **state)
     memset(big, 'x', 100000);
     big[100000] = '\0';
     assert_true(session_attr_keep(&list, SQL_ATTR_AFFINITY_KEY, big,
-                                  SQL_NTS));
+                                  SQL_NTS, TEXT_NARROW));
     attr = session_attr_find(list, SQL_ATTR_AFFINITY_KEY);
     assert_int_equal(attr->length, 8193); /* enough to see that */
     session_attr_free(&list);
@@ -215,10 +216,11 @@ static void the_latest_of_a_number_stays(void **state)
     (void)state;
 
     assert_true(session_attr_keep(&list, SQL_ATTR_AFFINITY_KEY, one,
-                                  SQL_NTS));
-    assert_true(session_attr_keep(&list, SQL_ATTR_AUTOCOMMIT, NULL, 4));
+                                  SQL_NTS, TEXT_NARROW));
+    assert_true(session_attr_keep(&list, SQL_ATTR_AUTOCOMMIT, NULL, 4,
+                                  TEXT_NARROW));
     assert_true(session_attr_keep(&list, SQL_ATTR_AFFINITY_KEY, two,
-                                  SQL_NTS));
+                                  SQL_NTS, TEXT_NARROW));
     assert_string_equal(session_attr_find(list, SQL_ATTR_AFFINITY_KEY)->bytes,
                         "two");
     assert_non_null(session_attr_find(list, SQL_ATTR_AUTOCOMMIT));
@@ -282,20 +284,24 @@ static void the_rest_is_replayed_on_the_link(void **state)
 
     /* known numbers come with length 4 and must not be read as text */
     assert_true(session_attr_keep(&list, SQL_ATTR_AUTOCOMMIT,
-                                  (SQLPOINTER)SQL_AUTOCOMMIT_OFF, 4));
+                                  (SQLPOINTER)SQL_AUTOCOMMIT_OFF, 4,
+                                  TEXT_NARROW));
     assert_true(session_attr_keep(&list, SQL_ATTR_TXN_ISOLATION,
-                                  (SQLPOINTER)SQL_TXN_SERIALIZABLE, 4));
+                                  (SQLPOINTER)SQL_TXN_SERIALIZABLE, 4,
+                                  TEXT_NARROW));
     assert_true(session_attr_keep(&list, SQL_ATTR_LOGIN_TIMEOUT,
-                                  (SQLPOINTER)5, 4));
+                                  (SQLPOINTER)5, 4, TEXT_NARROW));
     assert_true(session_attr_keep(&list, SQL_ATTR_ANSI_APP,
-                                  (SQLPOINTER)SQL_AA_TRUE, 0));
-    assert_true(session_attr_keep(&list, SQL_ATTR_ODBC_CURSORS, NULL, 4));
+                                  (SQLPOINTER)SQL_AA_TRUE, 0, TEXT_NARROW));
+    assert_true(session_attr_keep(&list, SQL_ATTR_ODBC_CURSORS, NULL, 4,
+                                  TEXT_NARROW));
     assert_true(session_attr_keep(&list, SQL_ATTR_AFFINITY_KEY, key,
-                                  SQL_NTS));
+                                  SQL_NTS, TEXT_NARROW));
     assert_true(session_attr_keep(&list, SQL_ATTR_CURRENT_CATALOG, catalog,
-                                  2));
-    assert_true(session_attr_keep(&list, 16500, own, SQL_NTS));
-    assert_true(session_attr_keep(&list, 65536, (SQLPOINTER)9, 0));
+                                  2, TEXT_NARROW));
+    assert_true(session_attr_keep(&list, 16500, own, SQL_NTS, TEXT_NARROW));
+    assert_true(session_attr_keep(&list, 65536, (SQLPOINTER)9, 0,
+                                  TEXT_NARROW));
     memset(own, 'x', 3); /* copies were taken */
     memset(catalog, 'x', 2);
     session_attr_replay(list, &link);
@@ -317,7 +323,7 @@ static void a_link_is_not_touched_by_ours_alone(void **state)
     (void)state;
 
     assert_true(session_attr_keep(&list, SQL_ATTR_AFFINITY_KEY, key,
-                                  SQL_NTS));
+                                  SQL_NTS, TEXT_NARROW));
     session_attr_replay(list, &link);
     assert_false(link.touched);
     session_attr_free(&list);
