@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	tests/clients/client.pl \
 	tests/clients/client.py \
 	tests/clients/client.sql \
+	tests/clients/inner.sh \
 	tests/diff/masks-sqlite.sed \
 	tests/diff/masks.sed \
 	tests/tap.sh \

@@ -202,6 +202,11 @@ def try_transparent():
                 'attrs'])
 
 
+def try_clients():
+    tap_of(['sh', os.environ['AFF_SRCDIR'] + '/tests/clients/inner.sh',
+            'DSN=m1', 'DSN=differ'])
+
+
 def try_dead():
     """Asking whether the link is dead would be a ping, and show."""
     same('after an error, the session is what it is directly',
@@ -313,5 +318,5 @@ def tidy_up():
 
 PORT = set_up()
 tap_run(try_sources, lambda: try_addresses(PORT), try_refusals, try_commands,
-        try_transparent, try_dead, try_replicas, try_links, try_leaks,
+        try_transparent, try_clients, try_dead, try_replicas, try_links, try_leaks,
         try_hang, try_down, tidy_up)

@@ -259,6 +259,11 @@ def try_transparent():
             'cursors', 'bulk', 'results', 'info'])
 
 
+def try_clients():
+    tap_of(['sh', os.environ['AFF_SRCDIR'] + '/tests/clients/inner.sh',
+            'DSN=diff', 'DSN=differ'])
+
+
 def try_threads():
     """The driver has no locks of its own around its lists."""
     wrong = []
@@ -286,4 +291,4 @@ def try_threads():
 set_up()
 tap_run(try_readme, try_map, try_query, try_hash, try_balance, try_refusals,
         try_commands, try_many_rows, try_links, try_stuck, try_leaks,
-        try_transparent, try_threads)
+        try_transparent, try_clients, try_threads)

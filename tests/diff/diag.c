@@ -37,8 +37,8 @@ static const char *const failures[] = {
     "GRANT SELECT ON parent TO nobody_at_all",
     "SET no_such_setting = 1",
     "ROLLBACK TO SAVEPOINT nowhere",
-    "DO 'BEGIN RAISE EXCEPTION ''of my own'' USING ERRCODE = ''ZX123'', "
-    "DETAIL = ''detailed'', HINT = ''a hint''; END'",
+    ("DO 'BEGIN RAISE EXCEPTION ''of my own'' USING ERRCODE = ''ZX123'', "
+     "DETAIL = ''detailed'', HINT = ''a hint''; END'"),
     "DO 'BEGIN RAISE WARNING ''only a warning''; END'",
 };
 

@@ -13,8 +13,8 @@ static const char *const escapes[] = {
     "SELECT {fn CONVERT('12', SQL_INTEGER)}, {fn POWER(2, 10)}, {fn PI()}",
     "SELECT {fn CURDATE()} IS NULL, {fn USER()} IS NULL, {fn IFNULL(NULL, 3)}",
     "SELECT {fn DAYOFMONTH({d '2024-02-29'})}, {fn QUARTER({d '2024-02-29'})}",
-    "SELECT p.id, c.number FROM {oj parent p LEFT OUTER JOIN child c ON "
-    "p.id = c.parent} ORDER BY 1, 2",
+    ("SELECT p.id, c.number FROM {oj parent p LEFT OUTER JOIN child c ON "
+     "p.id = c.parent} ORDER BY 1, 2"),
     "SELECT name FROM parent WHERE name LIKE 't\\%o' {escape '\\'}",
     "SELECT '{d ''not an escape''}', \"name\" FROM parent WHERE id = 1",
     "SELECT {nonsense}",
