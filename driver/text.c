@@ -184,7 +184,7 @@ static unsigned char fold(char c)
 
 int text_compare(const char *a, const char *b)
 {
-    while (*a && fold(*a) == fold(*b)) {
+    while (*a && (*a == *b || fold(*a) == fold(*b))) {
         a++;
         b++;
     }
