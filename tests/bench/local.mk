@@ -6,6 +6,9 @@
 EXTRA_DIST += \
 	tests/bench/README.md \
 	tests/bench/packages \
+	tests/bench/plots/connect-select.svg \
+	tests/bench/plots/connect.svg \
+	tests/bench/plots/rows.svg \
 	tests/bench/report.py \
 	tests/bench/rows.py \
 	tests/bench/run \
