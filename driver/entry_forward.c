@@ -59,6 +59,9 @@ SQLRETURN entry_leave(struct head *head, SQLRETURN rc)
     }
     diag_copy(&head->diags, twin.call, twin.type, twin.inner,
               session_instance(twin.dbc->session), rc);
+    if (rc == SQL_ERROR) {
+        session_await_cancels(twin.dbc->session);
+    }
     if (rc == SQL_ERROR && session_died_of(twin.dbc->session, &head->diags)) {
         diag_add(&head->diags, WHY_DEAD,
                  "the link to instance %s died; whether what was asked for "

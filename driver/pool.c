@@ -302,7 +302,10 @@ void pool_give(struct link *link, bool dead)
 void pool_cancel_ended_locked(struct link *link)
 {
     mutex_assert_held(&link->pool->login->lock);
-    if (--link->cancels == 0 && link->waits) {
+    if (--link->cancels == 0) {
+        cond_broadcast(&link->pool->login->cancelled);
+    }
+    if (link->cancels == 0 && link->waits) {
         link->waits = false;
         give_locked(link);
         pool_serve_locked(link->pool->login);

@@ -53,6 +53,7 @@ struct login {
     const char *passed;     /* secret: the keywords handed down; fixed */
 
     struct mutex lock;
+    struct cond cancelled;  /* the last cancel on a link has ended */
     struct pool *pools;     /* one per instance */
     struct route_stock *stock;
     uint32_t total;         /* links in any state but CLOSING */
@@ -133,6 +134,10 @@ void pool_give(struct link *link, bool dead);
    (pool_keep_child()).  False: no helper thread or no memory.
    Locks: takes login->lock. */
 bool pool_cancel(struct link *link, SQLHSTMT stmt);
+
+/* Waits until none is under way on a held link, at most CheckTimeout.
+   Locks: takes login->lock. */
+void pool_await_cancels(struct link *link);
 
 /* For pool_cancel.c.  Locks: holds login->lock. */
 void pool_cancel_ended_locked(struct link *link);

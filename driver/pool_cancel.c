@@ -59,6 +59,21 @@ bool pool_cancel(struct link *link, SQLHSTMT stmt)
     return ok;
 }
 
+void pool_await_cancels(struct link *link)
+{
+    struct login *login = link->pool->login;
+    uint64_t until;
+
+    if (atomic_load_explicit(&link->cancels, memory_order_relaxed) == 0) {
+        return;
+    }
+    until = clock_ns() + login->fleet->config.check_timeout * NS_PER_MS;
+    mutex_lock(&login->lock);
+    while (link->cancels && cond_wait(&login->cancelled, &login->lock, until)) {
+    }
+    mutex_unlock(&login->lock);
+}
+
 static void free_child(struct link_child *child)
 {
     free(child);

@@ -65,6 +65,7 @@ static void free_login(struct login *login)
     }
     secret_free(login->key);
     secret_free(login->passed);
+    cond_destroy(&login->cancelled);
     mutex_destroy(&login->lock);
     free(login->pools);
     free(login->stock);
@@ -81,6 +82,7 @@ static struct login *make_login(struct fleet *fleet,
         return NULL;
     }
     mutex_init(&login->lock, LOCK_LOGIN);
+    cond_init(&login->cancelled);
     login->fleet = fleet;
     login->refs = 1;
     login->key = secret_dup(text_string(key), key->length);

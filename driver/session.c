@@ -228,6 +228,13 @@ bool session_died_of(struct session *s, struct diags *diags)
            session_ask_dead(s);
 }
 
+void session_await_cancels(struct session *s)
+{
+    if (s->link) {
+        pool_await_cancels(s->link);
+    }
+}
+
 const char *session_instance(const struct session *s)
 {
     return s->link ? s->fleet->instances[s->link->pool->instance].name : "";

@@ -121,6 +121,11 @@ void session_touch(struct session *s);
    False: it could not be handed over. */
 bool session_cancel(struct session *s, SQLHSTMT inner);
 
+/* After a failure: waits until the cancels that may have caused it have ended,
+   as they have when an inner driver's SQLCancel returns. PostgreSQL signals a
+   backend twice, and the second would hit what the application runs next. */
+void session_await_cancels(struct session *s);
+
 /* An inner handle is to be freed: true = not now, a cancel is under way; the
    reset does it. */
 bool session_keep_child(struct session *s, SQLSMALLINT type, SQLHANDLE inner);
