@@ -91,9 +91,18 @@ void diag_wipe(struct diags *diags)
     diags->first = NULL;
     diags->result = SQL_SUCCESS;
     diags->header = (struct diag_header){ 0 };
+    atomic_store_explicit(&diags->aside, false, memory_order_relaxed);
     atomic_store_explicit(&diags->dirty, false, memory_order_relaxed);
     mutex_unlock(&diags->lock);
     free_records(old);
+}
+
+void diag_set_aside(struct diags *diags, bool aside)
+{
+    atomic_store_explicit(&diags->aside, aside, memory_order_relaxed);
+    if (aside) {
+        atomic_store_explicit(&diags->dirty, true, memory_order_relaxed);
+    }
 }
 
 void diag_free(struct diags *diags)

@@ -3,8 +3,11 @@
 
 /*
  * Diagnostic records: one re-readable list per handle, ours first, then the
- * inner driver's, copied at once on each result other than SQL_SUCCESS
- * because the inner handle may be gone when the manager asks (facts §8).
+ * inner driver's, copied at once on each result other than SQL_SUCCESS.  The
+ * application is told what the inner handle itself says as long as that is all
+ * there is to say (entry_diag.c), since drivers differ in how they divide
+ * messages, what they count and which fields they know; the copies are for
+ * when it cannot be asked any more, or a record of ours stands before.
  *
  * What each of our errors is called stands in diag.def (code, SQLSTATE,
  * native number, text); nothing else in the code names an SQLSTATE of ours.
@@ -57,6 +60,9 @@ struct diags {
     /* Is there anything that the next call has to clear?  The only thing the
        fast path looks at (relaxed load). */
     atomic_bool dirty;
+    /* The inner handle does not tell what the latest call left: that call did
+       not reach it, or another of ours has come after. */
+    atomic_bool aside;
     struct mutex lock; /* guards what follows */
     struct diag_record *first;
     SQLRETURN result; /* SQL_DIAG_RETURNCODE */
@@ -112,8 +118,16 @@ SQLRETURN diag_copy(struct diags *diags, const struct inner_calls *call,
 void diag_move(struct diags *to, struct diags *from);
 
 /* Does a record of the inner driver's say that the connection failed (SQLSTATE
-   class 08)? */
+   class 08), or that PostgreSQL ends it (57P.., 25P03)? */
 bool diag_says_lost(struct diags *diags);
+
+/* Says that the inner handle does not tell what the latest call left (true),
+   until the next call clears the list, or that it does again. */
+void diag_set_aside(struct diags *diags, bool aside);
+
+/* Is what the latest call left to be read here and not from the inner handle:
+   set aside, or with a record of ours? */
+bool diag_is_here(struct diags *diags);
 
 /* Is there no record? */
 bool diag_empty(struct diags *diags);

@@ -298,10 +298,22 @@ bool diag_says_lost(struct diags *diags)
     mutex_lock(&diags->lock);
     for (struct diag_record *record = diags->first; record;
          record = record->next) {
-        lost |= !record->ours && strncmp(record->state, "08", 2) == 0;
+        lost |= !record->ours && (strncmp(record->state, "08", 2) == 0 ||
+                                  strncmp(record->state, "57P", 3) == 0 ||
+                                  strcmp(record->state, "25P03") == 0);
     }
     mutex_unlock(&diags->lock);
     return lost;
+}
+
+bool diag_is_here(struct diags *diags)
+{
+    bool here = atomic_load_explicit(&diags->aside, memory_order_relaxed);
+
+    mutex_lock(&diags->lock);
+    here |= diags->first && diags->first->ours; /* ours come first */
+    mutex_unlock(&diags->lock);
+    return here;
 }
 
 bool diag_empty(struct diags *diags)

@@ -190,6 +190,7 @@ static SQLRETURN end_dbc(struct dbc *dbc, SQLSMALLINT completion)
     if (!dbc->connected) {
         return entry_unconnected(&dbc->head);
     }
+    diag_set_aside(&dbc->head.diags, false);
     return end_session(dbc, &dbc->head.diags, completion);
 }
 

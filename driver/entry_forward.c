@@ -11,15 +11,7 @@
 
 #include "session.h"
 
-/* The inner twin of one of our handles. */
-struct twin {
-    const struct inner_calls *call;
-    SQLHANDLE inner;
-    SQLSMALLINT type;
-    struct dbc *dbc;
-};
-
-static struct twin twin_of(struct head *head)
+struct twin entry_twin(struct head *head)
 {
     struct twin twin = { 0 };
 
@@ -53,7 +45,7 @@ SQLRETURN entry_leave(struct head *head, SQLRETURN rc)
     if (rc == SQL_STILL_EXECUTING || rc == SQL_NEED_DATA) {
         return diag_result(&head->diags, rc); /* no records come with these */
     }
-    twin = twin_of(head);
+    twin = entry_twin(head);
     if (!twin.inner) {
         return diag_result(&head->diags, rc);
     }
@@ -108,6 +100,7 @@ SQLRETURN entry_inner(struct dbc *dbc, SQLHDBC *inner,
     rc = session_need_link(dbc->session, &dbc->head.diags);
     if (rc == SQL_SUCCESS) {
         *inner = session_inner(dbc->session, call);
+        diag_set_aside(&dbc->head.diags, false);
     }
     return rc;
 }
@@ -139,5 +132,7 @@ struct dbc *entry_dbc(SQLHANDLE handle)
     }
     handle_claim(handle);
     diag_clear(&((struct dbc *)handle)->head.diags);
+    /* until entry_inner() says otherwise */
+    diag_set_aside(&((struct dbc *)handle)->head.diags, true);
     return handle;
 }

@@ -22,7 +22,10 @@ static bool is_descriptor(SQLINTEGER attribute)
 static SQLRETURN get_desc(struct stmt *stmt, SQLINTEGER attribute,
                           SQLPOINTER value, SQLINTEGER *length)
 {
-    diag_clear(&stmt->head.diags);
+    if (!diag_empty(&stmt->head.diags)) {
+        diag_clear(&stmt->head.diags);
+        diag_set_aside(&stmt->head.diags, true); /* the twin keeps them */
+    }
     if (value) {
         *(SQLHDESC *)value = handle_current_desc(
             stmt, (enum desc_role)(attribute - SQL_ATTR_APP_ROW_DESC));

@@ -403,6 +403,9 @@ SQLHDESC handle_inner_desc(struct desc *desc)
         return SQL_NULL_HDESC;
     }
     lock_assert_none();
+    if (!diag_empty(&stmt->head.diags)) {
+        diag_set_aside(&stmt->head.diags, true); /* this clears the twin's */
+    }
     rc = stmt->call->SQLGetStmtAttr(stmt->inner,
                                     SQL_ATTR_APP_ROW_DESC + (int)desc->role,
                                     &inner, SQL_IS_POINTER, NULL);

@@ -101,6 +101,11 @@ struct inner_kind {
        gives reason to. */
     bool dead_asks;
 
+    /* Does that question clear the connection's records?  Then an error of a
+       statement's, after which the application may look at both, is no reason
+       to ask it unless the error says so. */
+    bool dead_clears;
+
     /* SQL that begins a transaction, for a driver that refuses to disconnect
        because it believes to be in one which SQL text has ended.  NULL: this
        driver does no such thing. */

@@ -352,5 +352,6 @@ const struct inner_kind inner_psqlodbc = {
     .who = who,
     .encoding_lost = true,
     .attr_default = attr_default,
+    .dead_clears = true,
     .fault = fault,
 };

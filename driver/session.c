@@ -223,8 +223,10 @@ bool session_ask_dead(struct session *s)
 
 bool session_died_of(struct session *s, struct diags *diags)
 {
-    return s->link &&
-           (!s->link->inner->kind->dead_asks || diag_says_lost(diags)) &&
+    const struct inner_kind *kind = s->link ? s->link->inner->kind : NULL;
+
+    return kind && ((!kind->dead_asks && !kind->dead_clears) ||
+                    diag_says_lost(diags)) &&
            session_ask_dead(s);
 }
 

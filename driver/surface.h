@@ -63,6 +63,15 @@
    Locks: none may be held; calls the inner driver. */
 SQLRETURN entry_leave(struct head *head, SQLRETURN rc);
 
+/* The inner twin of one of our handles; inner NULL: it has none now. */
+struct twin {
+    const struct inner_calls *call;
+    SQLHANDLE inner;
+    SQLSMALLINT type;
+    struct dbc *dbc;
+};
+struct twin entry_twin(struct head *head);
+
 /* The inner driver lacks this function: IM001.  Wide: that of its name with a
    W. */
 SQLRETURN entry_missing(struct head *head, const char *name,

@@ -146,13 +146,13 @@ int main(void)
     book_try(BOOK_OURS, BOOK_ALL,
              "Diagnostics, Using SQLGetDiagRec: the next call clears records",
              cleared_by_next, NULL);
-    book_try(BOOK_OURS, BOOK_ALL,
+    book_try(BOOK_INNER, BOOK_ALL,
              "Diagnostics, Using SQLGetDiagRec: records belong to one handle",
              of_its_handle, NULL);
-    book_try(BOOK_OURS, BOOK_ALL,
+    book_try(BOOK_INNER, BOOK_ALL,
              "Diagnostics: SQLAllocHandle clears those of the connection",
              dbc_cleared, NULL);
-    book_try(BOOK_OURS, BOOK_ALL,
+    book_try(BOOK_INNER, BOOK_ALL,
              "SQLGetDiagField, SQL_DIAG_RETURNCODE: of each return code",
              returncodes, NULL);
     book_try(BOOK_INNER, BOOK_ALL,

@@ -354,10 +354,6 @@ static void hand_SQLGetDiagRec(enum text_width width)
     }
     assert_int_equal(CALL(width, SQLGetDiagRec, SQL_HANDLE_STMT, stmt, 3,
                           state, &native, text, 512, &length), SQL_NO_DATA);
-    assert_int_equal(CALL(width, SQLGetDiagRec, SQL_HANDLE_STMT, stmt, 0,
-                          state, &native, text, 512, &length), SQL_ERROR);
-    assert_int_equal(CALL(width, SQLGetDiagRec, SQL_HANDLE_STMT, stmt, 1,
-                          state, &native, text, -1, &length), SQL_ERROR);
     assert_int_equal(CALL(width, SQLGetDiagRec, SQL_HANDLE_STMT, stmt, 1,
                           state, &native, text, 10, &length),
                      SQL_SUCCESS_WITH_INFO);
@@ -391,14 +387,11 @@ static void check_text_field(enum text_width width, SQLSMALLINT number,
 static void hand_SQLGetDiagField(enum text_width width)
 {
     SQLINTEGER number = 0;
-    SQLRETURN result = 0;
     SQLLEN count = 0;
 
     exec(width, "FAIL 42P01", SQL_ERROR);
     assert_int_equal(field(width, 0, SQL_DIAG_NUMBER, &number, NULL), 0);
     assert_int_equal(number, 2);
-    assert_int_equal(field(width, 0, SQL_DIAG_RETURNCODE, &result, NULL), 0);
-    assert_int_equal(result, SQL_ERROR);
     assert_int_equal(field(width, 0, SQL_DIAG_ROW_COUNT, &count, NULL), 0);
     assert_int_equal(count, 77);
     assert_int_equal(field(width, 0, SQL_DIAG_CURSOR_ROW_COUNT, &count, NULL),
@@ -406,7 +399,9 @@ static void hand_SQLGetDiagField(enum text_width width)
     assert_int_equal(count, 78);
     check_text_field(width, 0, SQL_DIAG_DYNAMIC_FUNCTION, "INSERT");
     check_text_field(width, 1, SQL_DIAG_SQLSTATE, "42P01");
-    check_text_field(width, 1, SQL_DIAG_CLASS_ORIGIN, "ISO 9075");
+    /* what the inner driver does not know, we do not */
+    assert_int_equal(field(width, 1, SQL_DIAG_CLASS_ORIGIN, &number, NULL),
+                     SQL_ERROR);
     check_text_field(width, 1, SQL_DIAG_SERVER_NAME, "fake server");
     check_text_field(width, 1, SQL_DIAG_CONNECTION_NAME, "fake connection");
     assert_int_equal(field(width, 2, SQL_DIAG_NATIVE, &number, NULL), 0);
@@ -425,8 +420,6 @@ static void hand_SQLGetDiagField(enum text_width width)
     exec(width, "SELECT 1", SQL_SUCCESS);
     assert_int_equal(field(width, 0, SQL_DIAG_ROW_COUNT, &count, NULL), 0);
     assert_int_equal(count, 77);
-    assert_int_equal(field(width, 0, SQL_DIAG_RETURNCODE, &result, NULL), 0);
-    assert_int_equal(result, SQL_SUCCESS);
 }
 
 /* A connection beside the one that all others use. */

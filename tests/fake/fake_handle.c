@@ -194,6 +194,41 @@ SQLRETURN do_SQLGetDiagRec(enum text_width width, SQLSMALLINT type,
     return write_text(message, text, size, length, width, TEXT_CHARACTERS);
 }
 
+static SQLRETURN record_field(enum text_width width, const struct fake *fake,
+                              SQLSMALLINT number, SQLSMALLINT field,
+                              SQLPOINTER value, SQLSMALLINT size,
+                              SQLSMALLINT *length)
+{
+    if (number < 1) {
+        return SQL_ERROR;
+    }
+    if ((unsigned)number > fake->record_count) {
+        return SQL_NO_DATA;
+    }
+    switch (field) {
+    case SQL_DIAG_ROW_NUMBER:
+        *(SQLLEN *)value = number;
+        return SQL_SUCCESS;
+    case SQL_DIAG_COLUMN_NUMBER:
+        *(SQLINTEGER *)value = 10 + number;
+        return SQL_SUCCESS;
+    case SQL_DIAG_NATIVE:
+        *(SQLINTEGER *)value = fake->records[number - 1].native;
+        return SQL_SUCCESS;
+    case SQL_DIAG_SQLSTATE:
+        return write_text(fake->records[number - 1].state, value, size, length,
+                          width, TEXT_BYTES);
+    case SQL_DIAG_SERVER_NAME:
+        return write_text("fake server", value, size, length, width,
+                          TEXT_BYTES);
+    case SQL_DIAG_CONNECTION_NAME:
+        return write_text("fake connection", value, size, length, width,
+                          TEXT_BYTES);
+    default:
+        return SQL_ERROR;
+    }
+}
+
 SQLRETURN do_SQLGetDiagField(enum text_width width, SQLSMALLINT type,
                              SQLHANDLE handle, SQLSMALLINT number,
                              SQLSMALLINT field, SQLPOINTER value,
@@ -205,11 +240,8 @@ SQLRETURN do_SQLGetDiagField(enum text_width width, SQLSMALLINT type,
         return SQL_INVALID_HANDLE;
     }
     switch (field) {
-    case SQL_DIAG_ROW_NUMBER:
-        *(SQLLEN *)value = number;
-        return SQL_SUCCESS;
-    case SQL_DIAG_COLUMN_NUMBER:
-        *(SQLINTEGER *)value = 10 + number;
+    case SQL_DIAG_NUMBER:
+        *(SQLINTEGER *)value = (SQLINTEGER)fake->record_count;
         return SQL_SUCCESS;
     case SQL_DIAG_ROW_COUNT:
         *(SQLLEN *)value = 77;
@@ -222,14 +254,8 @@ SQLRETURN do_SQLGetDiagField(enum text_width width, SQLSMALLINT type,
         return SQL_SUCCESS;
     case SQL_DIAG_DYNAMIC_FUNCTION:
         return write_text("INSERT", value, size, length, width, TEXT_BYTES);
-    case SQL_DIAG_SERVER_NAME:
-        return write_text("fake server", value, size, length, width,
-                          TEXT_BYTES);
-    case SQL_DIAG_CONNECTION_NAME:
-        return write_text("fake connection", value, size, length, width,
-                          TEXT_BYTES);
     default:
-        return SQL_ERROR;
+        return record_field(width, fake, number, field, value, size, length);
     }
 }
 
