@@ -85,6 +85,18 @@ judge() {
     compare "$1, warm" "$1-warm" "$1-direct"
 }
 
+# The surface's functions, narrow or wide, that no log names.
+uncalled() {
+    local name names
+    names=$(cat "$work"/*-direct/* | grep -o '^SQL[A-Za-z]*(' | sort -u)
+    sed -n 's/^\(PLAIN\|TEXT\)(\(SQL[A-Za-z]*\),.*/\1 \2/p' \
+        "$AFF_SRCDIR/driver/surface.def" |
+        while read -r kind name; do
+            [[ $names == *"$name("* ]] || echo "$name"
+            [[ $kind == PLAIN || $names == *"${name}W("* ]] || echo "${name}W"
+        done
+}
+
 if [ $# -ge 3 ]; then
     "$differ" "$1" "$2" || exit 1
     subjects=${*:5}
@@ -129,4 +141,5 @@ wait
 for name in wide narrow ansi; do
     judge "$name"
 done
+empty "every function of the surface was called" "$(uncalled)"
 tap_done

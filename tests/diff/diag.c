@@ -40,6 +40,7 @@ static const char *const failures[] = {
     ("DO 'BEGIN RAISE EXCEPTION ''of my own'' USING ERRCODE = ''ZX123'', "
      "DETAIL = ''detailed'', HINT = ''a hint''; END'"),
     "DO 'BEGIN RAISE WARNING ''only a warning''; END'",
+    "DO 'BEGIN RAISE EXCEPTION ''%'', repeat(''a long one. '', 150); END'",
 };
 
 static void sequences(SQLHSTMT stmt)
