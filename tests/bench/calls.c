@@ -96,7 +96,7 @@ static const struct call {
     { "nothing", none, nothing },
 };
 
-static __attribute__((noinline, noclone)) void
+static __attribute__((noinline)) void
 bench_region(void (*call)(void), unsigned long count)
 {
     for (unsigned long i = 0; i < count; i++) {

@@ -28,7 +28,7 @@ static void once(SQLHENV env, const char *string, const char *sql)
 }
 
 /* What callgrind is told to count. */
-static __attribute__((noinline, noclone)) void
+static __attribute__((noinline)) void
 bench_region(SQLHENV env, const char *string, const char *sql, double *times,
              size_t count)
 {
