@@ -4,6 +4,7 @@
 # What gets the driver onto a machine, and a fleet to try it on.
 
 EXTRA_DIST += \
+	setup/build \
 	setup/demo \
 	setup/install-packages \
 	setup/odbcinst.ini.template.in \

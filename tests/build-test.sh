@@ -49,6 +49,18 @@ is "installs the drivers among the manager's, the header and the template" \
 runs "make uninstall" in_folder plain make uninstall DESTDIR="$work/root"
 is "leaves nothing" "$(find "$work/root" -type f)" ''
 
+# A stand-in for a tree that was configured in place: setup/build must not go on
+# with what automake then refuses, nor say that all is well.
+mkdir -p "$work/tree/setup"
+cp "$src/setup/build" "$work/tree/setup"
+printf '#!/bin/sh\nexit 3\n' >"$work/tree/configure"
+chmod +x "$work/tree/configure"
+is "setup/build ends where configure fails" \
+    "$("$work/tree/setup/build" "$work/tree/out" >/dev/null 2>&1; echo $?)" 3
+touch "$work/tree/config.status"
+has "setup/build says so of a tree that was configured in place" \
+    "$("$work/tree/setup/build" "$work/tree/out" 2>&1)" 'make distclean'
+
 # The unit tests have been run by whoever runs this one.
 runs "make distcheck" in_folder plain make "$jobs" distcheck \
     DISTCHECK_CONFIGURE_FLAGS=--disable-tests
