@@ -25,7 +25,7 @@ static void *execute(void *text)
 /* Until the other session sees it run; a cancel before that does nothing. */
 static void await(SQLHSTMT watcher)
 {
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 20000; i++) {
         SQLCHAR found[8] = "";
 
         SQLExecDirect(watcher, (SQLCHAR *)run.dialect->waiting, SQL_NTS);
@@ -37,6 +37,8 @@ static void await(SQLHSTMT watcher)
         }
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     }
+    fprintf(stderr, "the statement to be cancelled was never seen to run\n");
+    exit(2);
 }
 
 /* The manager may clear the records of the one call for the other, so they are
