@@ -111,7 +111,7 @@ static bool worn(const struct link *link, uint64_t now)
         return true;
     }
     return link->state == LINK_IDLE && config->pool_idle &&
-           now - link->since >= config->pool_idle * NS_PER_MS;
+           now >= link->since + config->pool_idle * NS_PER_MS;
 }
 
 /* The least recently used idle links stand last: close those that are worn,
@@ -143,7 +143,7 @@ struct link *pool_take_locked(struct pool *pool, bool *validate)
     link->sessions++;
     close_worn(pool, now);
     *validate =
-        now - link->answered >= fleet->config.pool_trust * NS_PER_MS ||
+        now >= link->answered + fleet->config.pool_trust * NS_PER_MS ||
         link->answered <=
             atomic_load(&fleet->instances[pool->instance].suspect_at);
     return link;

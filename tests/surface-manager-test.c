@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "fake/fake_use.h"
 #include "text.h"
@@ -284,6 +285,14 @@ static void use_diagnostics(int wide)
     SQLFreeStmt(stmt, SQL_CLOSE);
 }
 
+/* A helper closes the link, after the session. */
+static void await_closed(void)
+{
+    for (int ms = 0; ms < 10000 && fake->live(SQL_HANDLE_DBC) > 0; ms++) {
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    }
+}
+
 static void walk(int wide)
 {
     if (!open_session(wide)) {
@@ -297,8 +306,9 @@ static void walk(int wide)
     use_attributes(wide);
     use_catalog(wide);
     use_diagnostics(wide);
-    look();
     close_session();
+    await_closed();
+    look();
 }
 
 /* ---- the verdict ------------------------------------------------------------- */
