@@ -14,6 +14,12 @@ programs=$AFF_SRCDIR/tests/clients
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
+# Debian's ruby-odbc has functions of its own that say "no manager" before those
+# of a manager that it loads by itself.
+with_manager() {
+    env LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}libodbc.so.2" "$@"
+}
+
 # client NAME STRING CUSTOMER: what that program prints, and how it ends.
 client() {
     case $1 in
@@ -24,6 +30,9 @@ client() {
         php) php "$programs/client.php" "$2" "$3" ;;
         pdo) php "$programs/client-pdo.php" "$2" "$3" ;;
         perl) perl "$programs/client.pl" "$2" "$3" ;;
+        r) Rscript --vanilla "$programs/client.R" "$2" "$3" ;;
+        tcl) tclsh8.6 "$programs/client.tcl" "$2" "$3" ;;
+        ruby) with_manager ruby "$programs/client.rb" "$2" "$3" ;;
     esac
     echo "ended with $?"
 }
@@ -36,6 +45,9 @@ usable() {
         php) php_has odbc ;;
         pdo) php_has pdo_odbc ;;
         perl) perl -e 'use DBI; use DBD::ODBC' ;;
+        r) Rscript --vanilla -e 'library(RODBC)' ;;
+        tcl) echo 'package require tdbc::odbc' | tclsh8.6 ;;
+        ruby) with_manager ruby -e 'require "odbc"; ODBC::Environment.new' ;;
     esac >/dev/null 2>&1
 }
 
@@ -54,7 +66,7 @@ $lines lines, the last: $(tail -n 1 "$work/direct")"
     fi
 }
 
-for name in isql isql3 iusql pyodbc php pdo perl; do
+for name in isql isql3 iusql pyodbc php pdo perl r tcl ruby; do
     if ! usable "$name"; then
         skip "$name prints the same" "it is not installed, or cannot load what it needs"
         continue

@@ -134,10 +134,18 @@ pair wide psqlodbc DSN=n1 DSN=diff-n1 wide 3 &
 {
     pair narrow psqlodbc DSN=n2 DSN=diff-n2 narrow 3
     pair ansi psqlodbc DSN=n3-ansi DSN=diff-n3-ansi narrow 2
+    # Where the manager converts texts that psqlODBC has not written (attrs, desc,
+    # results), it tells what memory held; and psqlODBC itself crashes (cursors).
+    subjects='catalog leavings getdata bind params paramsets atexec bulk escapes
+        txn diag wide crossed cancel info connect spoil'
+    pair ansi-wide psqlodbc DSN=n3-ansi DSN=diff-n3-ansi wide 3
 } &
 wait
-for name in wide narrow ansi; do
+for name in wide narrow ansi ansi-wide; do
     judge "$name"
+done
+for dsn in n1 n2 n3-ansi; do
+    runs "the tables are gone from $dsn" "$differ" psqlodbc "DSN=$dsn" drop
 done
 empty "every function of the surface was called" "$(uncalled)"
 tap_done

@@ -15,10 +15,13 @@ EXTRA_DIST += \
 	tests/odbc_ini.py \
 	tests/odbc_tap.py \
 	tests/clients/client-pdo.php \
+	tests/clients/client.R \
 	tests/clients/client.php \
 	tests/clients/client.pl \
 	tests/clients/client.py \
+	tests/clients/client.rb \
 	tests/clients/client.sql \
+	tests/clients/client.tcl \
 	tests/clients/inner.sh \
 	tests/diff/masks-sqlite.sed \
 	tests/diff/masks.sed \

@@ -55,6 +55,14 @@ static const char *const psqlodbc_setup[] = {
     NULL
 };
 
+/* The tests that follow have the same instances. */
+static const char *const psqlodbc_drop[] = {
+    "SET client_min_messages = warning",
+    "ALTER ROLE app RESET search_path",
+    "DROP SCHEMA diff CASCADE",
+    NULL
+};
+
 static const char *const psqlodbc_state[] = {
     "SELECT name, setting FROM pg_settings WHERE setting <> boot_val AND "
     "source <> 'override' AND name <> 'application_name' ORDER BY name",
@@ -108,6 +116,7 @@ static const struct dialect dialects[] = {
         .other_login = ";CommLog=0",
         .user = "app",
         .setup = psqlodbc_setup,
+        .drop = psqlodbc_drop,
         .links = "SELECT pid || ' ' || backend_start FROM pg_stat_activity "
                  "WHERE application_name = current_setting('application_name')",
         .schema = "diff",

@@ -24,6 +24,7 @@ struct dialect {
     bool bare;               /* the driver disconnects without statements only */
     /* Statements that make what the subjects use; NULL at the end. */
     const char *const *setup;
+    const char *const *drop; /* what undoes that, NULL: nothing has to */
     /* A row for each link that this process has open, with a column that tells
        one from another. PostgreSQL knows them by PGAPPNAME. */
     const char *links;

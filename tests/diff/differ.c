@@ -92,10 +92,10 @@ static void straight_connect(const char *string)
     connect_to(straight, string);
 }
 
-static void setup(void)
+static void run_list(const char *const *texts)
 {
-    for (size_t i = 0; run.dialect->setup[i]; i++) {
-        straight_run(run.dialect->setup[i]);
+    for (size_t i = 0; texts && texts[i]; i++) {
+        straight_run(texts[i]);
     }
 }
 
@@ -239,17 +239,22 @@ int main(int argc, char **argv)
     char name[40];
 
     if (argc < 3 || !(run.dialect = dialect_find(argv[1])) ||
-        (argc > 3 && argc < 8)) {
+        (argc > 4 && argc < 8)) {
         fprintf(stderr, "usage: %s DIALECT STRAIGHT [narrow|wide 2|3|380 "
                 "straight|turned FOLDER STRING [SUBJECT…]]\n"
-                "without the optional: makes the tables\n", argv[0]);
+                "DIALECT STRAIGHT makes the tables, DIALECT STRAIGHT drop drops "
+                "them\n", argv[0]);
         return 2;
     }
     snprintf(name, sizeof name, "differ-%ld", (long)getpid());
     setenv("PGAPPNAME", name, 1);
     straight_connect(argv[2]);
     if (argc == 3) {
-        setup();
+        run_list(run.dialect->setup);
+        return 0;
+    }
+    if (argc == 4) { /* drop */
+        run_list(run.dialect->drop);
         return 0;
     }
     run.wide = strcmp(argv[3], "wide") == 0;

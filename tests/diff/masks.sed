@@ -11,3 +11,7 @@ s/\(SQL_CUR\|_PLAN\|_EXEC_SVP_\)0x[0-9a-f]*/\1ADDRESS/g
 # The data source's name, which the manager puts into the field
 # SQL_DIAG_SERVER_NAME (11) of every record: it is how they are told apart.
 s/ 11:0,[0-9]*"@DSN@"/ 11:DSN/
+
+# The same in a wide program over a driver without wide functions: the manager
+# tells the length of that name, and no name.
+s/ 11:0,[0-9]*"\(\\00\)*"/ 11:DSN/
