@@ -78,7 +78,8 @@ judge() {
         "$(tail -n 1 "$said-direct.said")"
     is "$1: and with links left by another" \
         "$(cat "$said-warm.said")" \
-        "$(sed -n '$s/, .*/, 0 of them with a new link/p' "$said-direct.said")"
+        "$(sed -n '${ s/, .*/, 0 of them with a new link/; p; }' \
+            "$said-direct.said")"
     compare "$1, cold" "$1-cold" "$1-direct"
     compare "$1, warm" "$1-warm" "$1-direct"
 }
