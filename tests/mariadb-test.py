@@ -18,8 +18,8 @@ odbc_ini.use(folder)
 
 import pyodbc  # noqa: E402: its manager reads the environment above
 
-from odbc_tap import (check, connect, same, tap_of, tap_run,  # noqa: E402
-                      until, value)
+from odbc_tap import (check, connect, same, spread, tap_of,  # noqa: E402
+                      tap_run, until, value)
 
 NAMES = ('m1', 'm2')
 SANDBOX = os.environ['AFF_SRCDIR'] + '/setup/sandbox-mariadb'
@@ -118,7 +118,7 @@ def try_sources():
           for key in places})
     check('and are spread', len(set(places.values())) == 2, places)
     same('without a key, sessions are spread',
-         {where('DSN=mapped') for _ in range(6)}, set(NAMES))
+         spread('DSN=mapped', 6), set(NAMES))
 
 
 def try_addresses(port):

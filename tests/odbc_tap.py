@@ -51,6 +51,15 @@ def refusal(string):
     return 'none', 'connected to ' + where
 
 
+def spread(string, count):
+    """The instances of so many sessions at once."""
+    sessions = [connect(string) for _ in range(count)]
+    places = {s.execute('SHOW AFFINITY').fetchone().instance for s in sessions}
+    for session in sessions:
+        session.close()
+    return places
+
+
 def until(what, condition, seconds=60):
     """Waits until condition() is true; what: the words for it."""
     end = time.monotonic() + seconds

@@ -18,8 +18,8 @@ odbc_ini.use(folder)
 
 import pyodbc  # noqa: E402: its manager reads the environment above
 
-from odbc_tap import (check, connect, same, tap_of, tap_run,  # noqa: E402
-                      until, value)
+from odbc_tap import (check, connect, same, spread, tap_of,  # noqa: E402
+                      tap_run, until, value)
 
 FILES = {name: '%s/%s.db' % (folder, name) for name in ('n1', 'n2', 'n3')}
 MAP = folder + '/map'
@@ -127,7 +127,7 @@ def try_hash():
 
 def try_balance():
     same('without a key, sessions are spread',
-         {where('DSN=mapped') for _ in range(9)}, set(FILES))
+         spread('DSN=mapped', 9), set(FILES))
 
 
 # ---- refusals --------------------------------------------------------------
