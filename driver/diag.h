@@ -117,9 +117,11 @@ SQLRETURN diag_copy(struct diags *diags, const struct inner_calls *call,
    the handle that waited); `from` is empty afterwards. */
 void diag_move(struct diags *to, struct diags *from);
 
-/* Does a record of the inner driver's say that the connection failed (SQLSTATE
-   class 08), or that PostgreSQL ends it (57P.., 25P03)? */
-bool diag_says_lost(struct diags *diags);
+/* Does any record of the inner driver's answer is() with true?  is() looks at
+   its arguments only. */
+bool diag_any(struct diags *diags,
+              bool (*is)(const char *sqlstate, SQLINTEGER native,
+                         const char *text));
 
 /* Says that the inner handle does not tell what the latest call left (true),
    until the next call clears the list, or that it does again. */

@@ -291,19 +291,20 @@ SQLRETURN diag_field(struct diags *diags, SQLSMALLINT type,
     return rc;
 }
 
-bool diag_says_lost(struct diags *diags)
+bool diag_any(struct diags *diags,
+              bool (*is)(const char *sqlstate, SQLINTEGER native,
+                         const char *text))
 {
-    bool lost = false;
+    bool any = false;
 
     mutex_lock(&diags->lock);
     for (struct diag_record *record = diags->first; record;
          record = record->next) {
-        lost |= !record->ours && (strncmp(record->state, "08", 2) == 0 ||
-                                  strncmp(record->state, "57P", 3) == 0 ||
-                                  strcmp(record->state, "25P03") == 0);
+        any |= !record->ours &&
+               is(record->state, record->native, record->narrow);
     }
     mutex_unlock(&diags->lock);
-    return lost;
+    return any;
 }
 
 bool diag_is_here(struct diags *diags)

@@ -101,10 +101,11 @@ struct inner_kind {
        gives reason to. */
     bool dead_asks;
 
-    /* Does that question clear the connection's records?  Then an error of a
-       statement's, after which the application may look at both, is no reason
-       to ask it unless the error says so. */
-    bool dead_clears;
+    /* May this error be that of a link which has died, so that the question is
+       asked?  For a driver in which asking changes what the application sees:
+       its records, or what the instance told it last.  NULL: any may. */
+    bool (*may_be_dead)(const char *sqlstate, SQLINTEGER native,
+                        const char *text);
 
     /* SQL that begins a transaction, for a driver that refuses to disconnect
        because it believes to be in one which SQL text has ended.  NULL: this

@@ -137,6 +137,17 @@ static const char *const who[] = {
     NULL,
 };
 
+/* Asking is a ping, which changes ROW_COUNT().  The client library's own errors
+   are 2000 and up, and of its network layer 5000 and up, both as HY000. */
+static bool may_be_dead(const char *sqlstate, SQLINTEGER native,
+                        const char *text)
+{
+    (void)text;
+    return strncmp(sqlstate, "08", 2) == 0 ||
+           (native >= 2000 && native < 3000) ||
+           (native >= 5000 && native < 6000);
+}
+
 const struct inner_kind inner_mariadb = {
     .name = "MariaDB's driver",
     .driver = "maodbc",
@@ -146,5 +157,6 @@ const struct inner_kind inner_mariadb = {
     .compose = compose,
     .who = who,
     .dead_asks = true,
+    .may_be_dead = may_be_dead,
     .fault = fault,
 };

@@ -340,6 +340,20 @@ static const char *const who[] = {
     NULL,
 };
 
+/* Asking clears the connection's records.  Where a prepared statement finds
+   the link gone, psqlODBC says HY000 as it does of much else; but the words are
+   libpq's then, which end in a line break in every language, and psqlODBC's own
+   have none. */
+static bool may_be_dead(const char *sqlstate, SQLINTEGER native,
+                        const char *text)
+{
+    (void)native; /* psqlODBC's own number for what it was doing */
+    return strncmp(sqlstate, "08", 2) == 0 ||
+           strncmp(sqlstate, "57P", 3) == 0 ||
+           strcmp(sqlstate, "25P03") == 0 ||
+           (strcmp(sqlstate, "HY000") == 0 && strchr(text, '\n'));
+}
+
 const struct inner_kind inner_psqlodbc = {
     .name = "psqlODBC",
     .driver = "psqlodbc",
@@ -352,6 +366,6 @@ const struct inner_kind inner_psqlodbc = {
     .who = who,
     .encoding_lost = true,
     .attr_default = attr_default,
-    .dead_clears = true,
+    .may_be_dead = may_be_dead,
     .fault = fault,
 };

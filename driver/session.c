@@ -225,8 +225,8 @@ bool session_died_of(struct session *s, struct diags *diags)
 {
     const struct inner_kind *kind = s->link ? s->link->inner->kind : NULL;
 
-    return kind && ((!kind->dead_asks && !kind->dead_clears) ||
-                    diag_says_lost(diags)) &&
+    return kind &&
+           (!kind->may_be_dead || diag_any(diags, kind->may_be_dead)) &&
            session_ask_dead(s);
 }
 

@@ -144,9 +144,9 @@ void session_note_width(struct session *s, enum text_width width);
    (rules §5.1) and, if so, makes its instance suspect.  True: dead. */
 bool session_ask_dead(struct session *s);
 
-/* The same, for an inner driver that has to ask the instance, only if its
-   records, copied into diags, say that the connection failed: the question
-   would change what the session sees, and may hang. */
+/* The same, after an error whose records were copied into diags; where asking
+   would change what the session sees, or may hang, only if they may be those of
+   a dead link (struct inner_kind, may_be_dead). */
 bool session_died_of(struct session *s, struct diags *diags);
 
 /* The same where nothing has failed: such an inner driver is not asked, and

@@ -196,6 +196,82 @@ static void try_death(void)
     trouble_cool();
 }
 
+static SQLRETURN run_executed(SQLHSTMT stmt)
+{
+    return SQLExecDirect(stmt, (SQLCHAR *)"SELECT 1", SQL_NTS);
+}
+
+static SQLRETURN run_prepared(SQLHSTMT stmt)
+{
+    return SQLExecute(stmt);
+}
+
+static SQLRETURN run_described(SQLHSTMT stmt)
+{
+    SQLSMALLINT columns;
+
+    return SQLNumResultCols(stmt, &columns);
+}
+
+static SQLRETURN run_tables(SQLHSTMT stmt)
+{
+    return SQLTables(stmt, NULL, 0, NULL, 0, (SQLCHAR *)"plain", SQL_NTS, NULL,
+                     0);
+}
+
+/* Whatever call finds the link gone, and in whatever way psqlODBC prepares and
+   fetches, the first record says so. */
+static void try_death_by_call(void)
+{
+    static const struct {
+        const char *name;
+        bool prepared;
+        SQLRETURN (*run)(SQLHSTMT stmt);
+    } calls[] = {
+        { "executed directly", false, run_executed },
+        { "executed as prepared", true, run_prepared },
+        { "asked for its columns", true, run_described },
+        { "asked for tables", false, run_tables },
+    };
+    static const char *const options[] = { "", ";UseServerSidePrepare=0",
+                                           ";UseDeclareFetch=1",
+                                           ";Protocol=7.4-0" };
+
+    printf("# a dead link, found by this call and that\n");
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+            struct trouble_try t = { 0 };
+            char string[300], name[200];
+            SQLHSTMT stmt;
+            SQLRETURN rc;
+
+            snprintf(string, sizeof string, "%s", FLEET STRICT OWNED_BY_N2);
+            snprintf(string + strlen(string), sizeof string - strlen(string),
+                     "%s", options[i]);
+            snprintf(name, sizeof name, "dead, %s%s: 08S01 comes first",
+                     calls[k].name, options[i]);
+            if (!trouble_try(&t, string)) {
+                tap_ok(false, name, "%s", t.records);
+                continue;
+            }
+            SQLAllocHandle(SQL_HANDLE_STMT, t.dbc, &stmt);
+            if (calls[k].prepared) {
+                SQLPrepare(stmt, (SQLCHAR *)"SELECT 1", SQL_NTS);
+            }
+            terminate(odbc_value(t.dbc, "SELECT pg_backend_pid()"));
+            rc = calls[k].run(stmt);
+            tap_ok(rc == SQL_ERROR && is_dead(t.dbc) &&
+                       strncmp(odbc_record(SQL_HANDLE_STMT, stmt, 1), "08S01",
+                               5) == 0 &&
+                       record_names(stmt, "08S01", "instance n2"),
+                   name, "rc %d, '%s'", rc,
+                   odbc_record(SQL_HANDLE_STMT, stmt, 1));
+            SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+            odbc_close(t.dbc);
+        }
+    }
+}
+
 /* A sequence does not go back with its transaction, so it counts how often the
    statement that killed its link was sent (promise 5). */
 static void try_replay(void)
@@ -411,6 +487,7 @@ int main(void)
     try_crash();
     try_dead_links();
     try_death();
+    try_death_by_call();
     try_replay();
     try_death_inside();
     try_refusals();

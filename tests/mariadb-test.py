@@ -4,6 +4,7 @@
 """MariaDB's driver beneath ours, with two private instances that this test
 starts and ends: routing by each source of ownership, replicas, what an
 instance that is down, hangs or refuses does, and what sessions leave behind."""
+import functools
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ odbc_ini.use(folder)
 
 import pyodbc  # noqa: E402: its manager reads the environment above
 
+import odbc_tap  # noqa: E402
 from odbc_tap import (check, connect, same, spread, tap_of,  # noqa: E402
                       tap_run, until, value)
 
@@ -79,19 +81,9 @@ def set_up():
     return port
 
 
-def where(string):
-    connection = connect(string)
-    try:
-        return value(connection, 'SELECT name FROM whoami')
-    finally:
-        connection.close()
-
-
-def refusal(string):
-    try:
-        return 'none', 'connected to ' + where(string)
-    except pyodbc.Error as e:
-        return e.args[0], e.args[1]
+# told by the instance itself
+where = functools.partial(odbc_tap.where, sql='SELECT name FROM whoami')
+refusal = functools.partial(odbc_tap.refusal, sql='SELECT name FROM whoami')
 
 
 # ---- routing ---------------------------------------------------------------
@@ -300,9 +292,20 @@ def try_hang():
 
 
 def try_down():
+    connection = connect('DSN=mapped;AffinityKey=1500;AffinityMode=strict')
+    same('a session on m2', value(connection, 'SELECT name FROM whoami'), 'm2')
     os.kill(pid_of('m2'), signal.SIGKILL)
     until('m2 is gone', lambda: not os.path.exists(
         '/proc/%d/fd/0' % pid_of('m2')))
+    try:
+        connection.execute('SELECT 1')
+        state = text = 'none'
+    except pyodbc.Error as e:
+        state, text = e.args
+    check('a session whose server is gone is told 08S01',
+          state == '08S01' and 'the link to instance m2 died' in text,
+          (state, text))
+    connection.close()
     same('hint: a session goes elsewhere when its owner is down',
          where('DSN=mapped;AffinityKey=1500'), 'm1')
     state, text = refusal('DSN=mapped;AffinityKey=1500;AffinityMode=strict')

@@ -145,6 +145,38 @@ static void faults_are_known(void **state)
     }
 }
 
+/* psqlODBC clears records when it is asked, MariaDB's driver pings. */
+static void what_may_be_a_death_is_known(void **state)
+{
+    static const struct {
+        const struct inner_kind *kind;
+        const char *sqlstate;
+        SQLINTEGER native;
+        const char *text;
+        bool may;
+    } rows[] = {
+        { &inner_psqlodbc, "57P01", 35, "FATAL: terminating", true },
+        { &inner_psqlodbc, "08S01", 35, "connection lost", true },
+        { &inner_psqlodbc, "25P03", 1, "idle in transaction", true },
+        { &inner_psqlodbc, "HY000", 1,
+          "server closed the connection unexpectedly\n", true },
+        { &inner_psqlodbc, "HY000", 1, "can't copy to IRD", false },
+        { &inner_psqlodbc, "42601", 1, "ERROR: near \n", false },
+        { &inner_mariadb, "HY000", 5014, "Broken pipe", true },
+        { &inner_mariadb, "HY000", 2013, "Lost connection", true },
+        { &inner_mariadb, "08S01", 1156, "packets out of order", true },
+        { &inner_mariadb, "HY000", 1364, "no default value", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(rows[i].kind->may_be_dead(rows[i].sqlstate,
+                                                   rows[i].native,
+                                                   rows[i].text),
+                         rows[i].may);
+    }
+}
+
 static void wrong_questions_are_known(void **state)
 {
     static const struct {
@@ -240,6 +272,7 @@ int main(void)
         cmocka_unit_test(sqlite_is_told_its_file),
         cmocka_unit_test(mariadb_is_told_its_host_or_socket),
         cmocka_unit_test(faults_are_known),
+        cmocka_unit_test(what_may_be_a_death_is_known),
         cmocka_unit_test(wrong_questions_are_known),
         cmocka_unit_test(texts_become_literals),
         cmocka_unit_test(every_kind_is_whole),
