@@ -40,15 +40,21 @@ def value(connection, sql, *arguments):
     return connection.execute(sql, *arguments).fetchone()[0]
 
 
-def refusal(string):
+def where(string, sql='SHOW cluster_name'):
+    """What the instance that a session is on says of itself."""
+    connection = connect(string)
+    try:
+        return value(connection, sql)
+    finally:
+        connection.close()
+
+
+def refusal(string, sql='SHOW cluster_name'):
     """SQLSTATE and text of a connect that must fail, or where it led."""
     try:
-        connection = connect(string)
+        return 'none', 'connected to ' + where(string, sql)
     except pyodbc.Error as e:
         return e.args[0], e.args[1]
-    where = value(connection, 'SHOW cluster_name')
-    connection.close()
-    return 'none', 'connected to ' + where
 
 
 def spread(string, count):

@@ -4,6 +4,7 @@
 """SQLite's driver beneath ours: three files are the instances. README's smallest
 example is run as it stands there; then routing by each source of ownership,
 what is refused, and many sessions at once."""
+import functools
 import os
 import re
 import subprocess
@@ -18,6 +19,7 @@ odbc_ini.use(folder)
 
 import pyodbc  # noqa: E402: its manager reads the environment above
 
+import odbc_tap  # noqa: E402
 from odbc_tap import (check, connect, same, spread, tap_of,  # noqa: E402
                       tap_run, until, value)
 
@@ -55,19 +57,9 @@ def set_up():
         direct.close()
 
 
-def where(string):
-    connection = connect(string)
-    try:
-        return value(connection, 'SELECT name FROM whoami')
-    finally:
-        connection.close()
-
-
-def refusal(string):
-    try:
-        return 'none', 'connected to ' + where(string)
-    except pyodbc.Error as e:
-        return e.args[0], e.args[1]
+# told by the instance itself
+where = functools.partial(odbc_tap.where, sql='SELECT name FROM whoami')
+refusal = functools.partial(odbc_tap.refusal, sql='SELECT name FROM whoami')
 
 
 # ---- README ----------------------------------------------------------------
