@@ -136,11 +136,17 @@ static SQLRETURN get_info(SQLHDBC hdbc, SQLUSMALLINT info, SQLPOINTER value,
     return SQL_SUCCESS;
 }
 
-static struct inner make_inner(const struct inner_kind *kind)
+/* Kept as inner.c keeps them: a driver lives as long as the process, and its
+   environments with it. */
+static struct inner *make_inner(const struct inner_kind *kind)
 {
+    static struct inner inners[16];
+    static size_t count;
     static char path[] = "odd";
+    struct inner *inner = &inners[count++];
 
-    return (struct inner){
+    assert_true(count <= sizeof inners / sizeof *inners);
+    *inner = (struct inner){
         .call = {
             .SQLAllocHandle = alloc_handle,
             .SQLFreeHandle = free_handle,
@@ -158,6 +164,7 @@ static struct inner make_inner(const struct inner_kind *kind)
         .kind = kind,
         .path = path,
     };
+    return inner;
 }
 
 static bool open_one(struct link *link, const struct inner *inner)
@@ -188,22 +195,22 @@ static void links_share_an_environment_only_if_they_may(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct inner inner = make_inner(rows[i].kind);
+        struct inner *inner = make_inner(rows[i].kind);
         struct link one, other;
         SQLHANDLE first;
 
         memset(&odd, 0, sizeof odd);
         odd.name = rows[i].name;
-        assert_true(open_one(&one, &inner));
+        assert_true(open_one(&one, inner));
         first = odd.parent;
-        assert_true(open_one(&other, &inner));
+        assert_true(open_one(&other, inner));
         assert_int_equal(odd.parent == first, rows[i].shared);
         assert_int_equal(odd.envs, rows[i].shared ? 1 : 2);
         assert_int_equal(odd.dbcs, 2);
         link_close(&one);
         link_close(&other);
         odd.refuses = true;
-        assert_false(open_one(&one, &inner));
+        assert_false(open_one(&one, inner));
         assert_int_equal(odd.envs, rows[i].shared ? 1 : 0);
         assert_int_equal(odd.dbcs, 0);
     }
@@ -228,17 +235,17 @@ static void a_driver_is_what_it_says(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct inner inner = make_inner(rows[i].guess);
+        struct inner *inner = make_inner(rows[i].guess);
         struct link link;
 
         memset(&odd, 0, sizeof odd);
         odd.name = rows[i].name;
-        assert_true(open_one(&link, &inner));
-        assert_ptr_equal(inner.kind, rows[i].kind);
+        assert_true(open_one(&link, inner));
+        assert_ptr_equal(inner->kind, rows[i].kind);
         odd.name = "psqlodbcw.so"; /* it is asked once */
         link_close(&link);
-        assert_true(open_one(&link, &inner));
-        assert_ptr_equal(inner.kind, rows[i].kind);
+        assert_true(open_one(&link, inner));
+        assert_ptr_equal(inner->kind, rows[i].kind);
         link_close(&link);
     }
 }
@@ -247,13 +254,13 @@ static void a_driver_is_what_it_says(void **state)
 
 static void a_stuck_transaction_is_ended(void **state)
 {
-    struct inner inner = make_inner(&inner_sqlite);
+    struct inner *inner = make_inner(&inner_sqlite);
     struct link link;
 
     (void)state;
     memset(&odd, 0, sizeof odd);
     odd.name = "sqlite3odbc.so";
-    assert_true(open_one(&link, &inner));
+    assert_true(open_one(&link, inner));
     link.touched = odd.stuck = true;
     link_close(&link);
     assert_string_equal(odd.executed, "BEGIN");
