@@ -326,4 +326,3 @@ bool diag_empty(struct diags *diags)
     mutex_unlock(&diags->lock);
     return empty;
 }
-

@@ -46,6 +46,13 @@ long_files() {
     done
 }
 
+# Files that end with an empty line.
+empty_ends() {
+    for file; do
+        [ -n "$(tail -n 1 "$file")" ] || echo "$file"
+    done
+}
+
 # shellcheck disable=SC2086 # the lists are words
 {
 empty "each source file names its licence" \
@@ -63,5 +70,7 @@ empty "no line over 80 columns in driver/" \
     "$(LC_ALL=C.UTF-8 grep -nE '^.{81,}' $driver_files)"
 empty "no tab, and no blank at the end of a line, in C" \
     "$(grep -nE '	|[ ]$' $c_files)"
+empty "no file ends with an empty line" \
+    "$(empty_ends $c_files $make_files $table_files $script_files)"
 }
 tap_done
