@@ -43,6 +43,13 @@ enum inner_fault {
     INNER_FAULT_LOGIN      /* this login */
 };
 
+/* May it be said of a link that is no more, alone or with its instance? */
+static inline bool inner_loses(enum inner_fault fault)
+{
+    return fault == INNER_FAULT_LINK || fault == INNER_FAULT_INSTANCE ||
+           fault == INNER_FAULT_STARTING;
+}
+
 /* Does it refuse who asks, rather than fail for want of health?  Then nobody
    tries again unasked (rules §3.3). */
 static inline bool inner_refuses(enum inner_fault fault)

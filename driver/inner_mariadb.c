@@ -43,8 +43,8 @@ static bool compose(const struct inner_target *target, bool wide,
 }
 
 /* By the number, which is the server's (from 1000 on) or the client library's
-   (from 2000 on), since the SQLSTATE is often only HY000.  0 is the driver's
-   own, or ours: its string. */
+   (from 2000 on, of its network layer from 5000 on), since the SQLSTATE is
+   often only HY000.  0 is the driver's own, or ours: its string. */
 static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
                               const char *text)
 {
@@ -78,6 +78,7 @@ static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
         }
     }
     return (native >= 2000 && native < 3000) ||
+           (native >= 5000 && native < 6000) ||
            strncmp(sqlstate, "08", 2) == 0 || strncmp(sqlstate, "HYT", 3) == 0
                ? INNER_FAULT_INSTANCE
                : INNER_FAULT_NONE;
@@ -137,15 +138,11 @@ static const char *const who[] = {
     NULL,
 };
 
-/* Asking is a ping, which changes ROW_COUNT().  The client library's own errors
-   are 2000 and up, and of its network layer 5000 and up, both as HY000. */
+/* Asking is a ping, which changes ROW_COUNT(). */
 static bool may_be_dead(const char *sqlstate, SQLINTEGER native,
                         const char *text)
 {
-    (void)text;
-    return strncmp(sqlstate, "08", 2) == 0 ||
-           (native >= 2000 && native < 3000) ||
-           (native >= 5000 && native < 6000);
+    return inner_loses(fault(sqlstate, native, text));
 }
 
 const struct inner_kind inner_mariadb = {

@@ -347,10 +347,9 @@ static const char *const who[] = {
 static bool may_be_dead(const char *sqlstate, SQLINTEGER native,
                         const char *text)
 {
-    (void)native; /* psqlODBC's own number for what it was doing */
-    return strncmp(sqlstate, "08", 2) == 0 ||
-           strncmp(sqlstate, "57P", 3) == 0 ||
-           strcmp(sqlstate, "25P03") == 0 ||
+    enum inner_fault why = fault(sqlstate, native, text);
+
+    return inner_loses(why) || why == INNER_FAULT_POOL || /* dropped under it */
            (strcmp(sqlstate, "HY000") == 0 && strchr(text, '\n'));
 }
 

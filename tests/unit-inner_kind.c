@@ -157,6 +157,7 @@ static void what_may_be_a_death_is_known(void **state)
     } rows[] = {
         { &inner_psqlodbc, "57P01", 35, "FATAL: terminating", true },
         { &inner_psqlodbc, "08S01", 35, "connection lost", true },
+        { &inner_psqlodbc, "57P04", 1, "FATAL: the database is gone", true },
         { &inner_psqlodbc, "25P03", 1, "idle in transaction", true },
         { &inner_psqlodbc, "HY000", 1,
           "server closed the connection unexpectedly\n", true },
@@ -166,6 +167,7 @@ static void what_may_be_a_death_is_known(void **state)
         { &inner_mariadb, "HY000", 2013, "Lost connection", true },
         { &inner_mariadb, "08S01", 1156, "packets out of order", true },
         { &inner_mariadb, "HY000", 1364, "no default value", false },
+        { &inner_mariadb, "HYC00", 0, "not implemented", false },
     };
 
     (void)state;
