@@ -41,6 +41,10 @@
  * SHOW AFFINITY TOPOLOGY   one row per leaf, range, value or target
  *   path, bound, owner, state
  *
+ * SHOW AFFINITY EVENTS     one row per event that is kept, the latest first
+ *   at                       UTC; level: error, warning, info or debug
+ *   instance, event          instance: NULL if it concerns the whole fleet
+ *
  * SHOW AFFINITY CONFIG     one row per keyword: keyword, value
  *
  * EXPLAIN AFFINITY KEY 'k' one row per instance, for this session's mode and

@@ -31,6 +31,10 @@ extern const char *const command_show_config_columns[];
 void command_show_config(const struct command_view *view,
                          struct command_answer *answer);
 
+extern const char *const command_show_events_columns[];
+void command_show_events(const struct command_view *view,
+                         struct command_answer *answer);
+
 /* False: why. */
 extern const char *const command_explain_columns[];
 bool command_explain(const struct command *command,

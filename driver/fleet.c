@@ -11,8 +11,10 @@
  */
 #include "autoconf.h"
 
+#include "event.h"
 #include "fleet.h"
 #include "fleet_group.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -50,6 +52,41 @@ static void catch_up_locked(struct fleet *fleet, uint32_t i)
     }
 }
 
+static const char *role_word(enum link_role role)
+{
+    return role == LINK_ROLE_PRIMARY   ? "primary"
+           : role == LINK_ROLE_STANDBY ? "standby"
+                                       : "of a role it does not say";
+}
+
+/* The instance has said who it is, other than before. */
+static void say_who(const struct fleet *fleet, uint32_t i,
+                    const struct link_who *who)
+{
+    const struct instance *instance = &fleet->instances[i];
+    bool other = instance->who_at &&
+                 strcmp(instance->who.identity, who->identity) != 0;
+    bool moved = instance->who_at && instance->who.role != who->role;
+
+    event_say(fleet->events, other || moved ? LOG_IS_WARNING : LOG_IS_INFO,
+              instance->name, "is %s%s, timeline %u of %s%s",
+              moved ? "now " : "", role_word(who->role), who->timeline,
+              *who->identity ? who->identity : "an unknown system",
+              other ? ": another system than before" : "");
+}
+
+static void say_down(const struct fleet *fleet, uint32_t i,
+                     const struct link_error *error)
+{
+    struct text text;
+
+    text_init(&text);
+    link_say_error(error, &text);
+    event_say(fleet->events, LOG_IS_ERROR, fleet->instances[i].name,
+              "is down: %s", text_string(&text));
+    text_free(&text);
+}
+
 bool fleet_heard(struct fleet *fleet, uint32_t i, const struct link_who *who)
 {
     struct instance *instance = &fleet->instances[i];
@@ -59,6 +96,10 @@ bool fleet_heard(struct fleet *fleet, uint32_t i, const struct link_who *who)
     mutex_lock(&fleet->lock);
     if (atomic_load(&m->health) == ROUTE_DOWN) {
         catch_up_locked(fleet, i);
+        event_say(fleet->events, LOG_IS_WARNING, instance->name,
+                  "is up again after %llu ms",
+                  (unsigned long long)((clock_ns() - instance->since) /
+                                       NS_PER_MS));
     }
     if (atomic_load(&m->health) != ROUTE_DRAINING) {
         set_health_locked(fleet, i, ROUTE_UP);
@@ -67,6 +108,9 @@ bool fleet_heard(struct fleet *fleet, uint32_t i, const struct link_who *who)
     changed = !instance->who_at || instance->who.role != who->role ||
               instance->who.timeline != who->timeline ||
               strcmp(instance->who.identity, who->identity) != 0;
+    if (changed) {
+        say_who(fleet, i, who);
+    }
     instance->who = *who;
     instance->who_at = clock_ns();
     if (changed) {
@@ -95,6 +139,9 @@ enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i,
         instance->backoff_ms = ms;
         atomic_store(&m->retry_at, clock_ns() + ms * NS_PER_MS);
         atomic_store(&instance->suspect_at, clock_ns());
+        if (atomic_load(&m->health) != ROUTE_DOWN) {
+            say_down(fleet, i, error);
+        }
         if (atomic_load(&m->health) != ROUTE_DRAINING) {
             set_health_locked(fleet, i, ROUTE_DOWN);
         }

@@ -25,6 +25,7 @@
 #include "route.h"
 #include "why.h"
 
+struct events;
 struct login;
 struct topology;
 
@@ -54,8 +55,10 @@ struct fleet {
     struct instance *instances;
     struct route_member *members;
     struct topology *topology; /* topology.h; has its own lock */
+    struct events *events;     /* event.h; likewise */
     struct mutex lock;
     struct login *logins;  /* guarded by lock; pool.h */
+    _Atomic bool watched;  /* watch.h */
     _Atomic uint64_t looked_at; /* ns: fleet_look_due() last said yes */
     _Atomic uint64_t files; /* inifile_fingerprint() when made or checked */
     const char *sections;  /* secret: what the instances' DSNs said; fixed */

@@ -14,6 +14,7 @@
  */
 #include "autoconf.h"
 
+#include "event.h"
 #include "fleet.h"
 #include "fleet_group.h"
 #include "inifile.h"
@@ -143,6 +144,7 @@ static void set_up_member(struct fleet *fleet, uint32_t i, uint64_t phase)
 static void free_fleet(struct fleet *fleet)
 {
     topology_free(fleet->topology);
+    events_free(fleet->events);
     for (uint32_t i = 0; fleet->instances && i < fleet->count; i++) {
         lane_close(fleet->instances[i].opening);
         lane_close(fleet->instances[i].caring);
@@ -174,10 +176,13 @@ static struct fleet *make_fleet(const struct config *config, struct why *why)
     fleet->count = ok ? (uint32_t)fleet->config.list_count : 0;
     fleet->instances = calloc(fleet->count + 1, sizeof *fleet->instances);
     fleet->members = calloc(fleet->count + 1, sizeof *fleet->members);
-    if (!ok || !fleet->instances || !fleet->members) {
+    fleet->events = events_new(ok ? fleet->config.log : "",
+                               (enum log_level)fleet->config.level);
+    if (!ok || !fleet->instances || !fleet->members || !fleet->events) {
         why_memory(why);
         ok = false;
     }
+    ok = ok && log_check(fleet->config.log, why);
     ok = ok && read_sections(&fleet->config, &sections, why);
     if (ok) {
         fleet->sections = secret_dup(text_string(&sections), sections.length);

@@ -15,10 +15,10 @@
 #include "autoconf.h"
 
 #include "keeper.h"
+#include "keeper_thread.h"
 #include "lock.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,26 +204,13 @@ static void *work(void *unused)
 /* False: none can be had; those that exist have to do. */
 static bool start_thread_locked(void)
 {
-    pthread_attr_t attr;
-    pthread_t thread;
-    sigset_t all, before;
-    int rc;
-
-    if (crew.threads >= KEEPER_THREADS_MAX || crew.finished) {
+    if (crew.threads >= KEEPER_THREADS_MAX || crew.finished ||
+        !keeper_thread_start(work)) {
         return false;
     }
-    sigfillset(&all);
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&thread, &attr, work, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    if (rc == 0) {
-        crew.threads++;
-        crew.idle++;
-    }
-    return rc == 0;
+    crew.threads++;
+    crew.idle++;
+    return true;
 }
 
 /* Is there work for more than the idle threads?  What waits in a lane that

@@ -23,6 +23,7 @@ EXTRA_DIST += \
 	driver/driver.symbols \
 	driver/entry_connect.h \
 	driver/entry_pooling.h \
+	driver/event.h \
 	driver/fleet.h \
 	driver/fleet_group.h \
 	driver/handle.h \
@@ -33,11 +34,14 @@ EXTRA_DIST += \
 	driver/inner_psqlodbc.h \
 	driver/inner_sql.h \
 	driver/keeper.h \
+	driver/keeper_clock.h \
+	driver/keeper_thread.h \
 	driver/library.h \
 	driver/link.h \
 	driver/link_call.h \
 	driver/link_state.def \
 	driver/lock.h \
+	driver/log.h \
 	driver/place.h \
 	driver/place_unit.h \
 	driver/pool.h \
@@ -73,6 +77,7 @@ EXTRA_DIST += \
 	driver/topology_resolve.h \
 	driver/topology_rows.h \
 	driver/topology_trial.h \
+	driver/watch.h \
 	driver/why.h \
 	$(NULL)
 
@@ -108,6 +113,8 @@ driver_libcore_la_SOURCES = \
 	driver/command_likely.c \
 	driver/command_parse.c \
 	driver/command_show.c \
+	driver/command_show_events.c \
+	driver/watch.c \
 	driver/place.c \
 	driver/place_ask.c \
 	driver/place_say.c \
@@ -156,7 +163,10 @@ driver_libcore_la_SOURCES = \
 	driver/topology_server.c \
 	driver/topology_sql.c \
 	driver/topology_trial.c \
+	driver/event.c \
+	driver/keeper_clock.c \
 	driver/keeper_crew.c \
+	driver/keeper_thread.c \
 	driver/pool.c \
 	driver/pool_cancel.c \
 	driver/pool_exit.c \
@@ -184,6 +194,7 @@ driver_libcore_la_SOURCES = \
 	driver/secret.c \
 	driver/diag.c \
 	driver/diag_field.c \
+	driver/log.c \
 	driver/why.c \
 	driver/text.c \
 	driver/text_odbc.c \

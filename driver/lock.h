@@ -28,9 +28,11 @@ enum lock_rank {
     LOCK_LOGIN,   /* a login's pools and waiters */
     LOCK_FLEET,   /* instances' health and identity, the list of logins */
     LOCK_TOPOLOGY, /* a fleet's answers and map */
+    LOCK_CLOCK,   /* when the keeper's next round is due */
     LOCK_KEEPER,  /* the queue of the helper threads */
     LOCK_INNER,   /* the list of loaded inner drivers */
     LOCK_INI,     /* libodbcinst's files; iniparser */
+    LOCK_EVENTS,  /* a fleet's latest events */
     LOCK_DIAG,    /* one handle's records */
     LOCK_RANKS
 };

@@ -17,8 +17,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "event.h"
 #include "fleet.h"
 #include "keeper.h"
+#include "keeper_clock.h"
 #include "pool.h"
 
 enum { EXIT_MS = 1000 };
@@ -27,13 +29,18 @@ static void at_exit(void)
 {
     uint32_t count;
     struct fleet **fleets = fleet_all(&count);
+    uint64_t until = clock_ns() + EXIT_MS * NS_PER_MS;
 
+    keeper_clock_stop(until);
     for (uint32_t i = 0; i < count; i++) {
         login_retire_all(fleets[i]);
+    }
+    keeper_finish(until);
+    for (uint32_t i = 0; i < count; i++) {
+        events_write(fleets[i]->events);
         fleet_release(fleets[i]);
     }
     free(fleets);
-    keeper_finish(clock_ns() + EXIT_MS * NS_PER_MS);
 }
 
 static void register_handler(void)

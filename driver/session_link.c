@@ -22,6 +22,7 @@
 #include "place.h"
 #include "session_attr.h"
 #include "session_inside.h"
+#include "watch.h"
 
 /* ---- what it asks for ------------------------------------------------ */
 
@@ -144,6 +145,7 @@ SQLRETURN session_place(struct session *s, struct diags *diags)
     if (placed) {
         session_attr_replay(s->kept, order.link);
         s->link = order.link;
+        watch_use(s->fleet);
     } else {
         rc = diag_why(diags, &order.why);
         report_refusals(s, &order, diags);

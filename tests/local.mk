@@ -51,6 +51,7 @@ unit_tests = \
 	tests/unit-config \
 	tests/unit-connstr \
 	tests/unit-diag \
+	tests/unit-event \
 	tests/unit-fleet_group \
 	tests/unit-inifile \
 	tests/unit-inner \
@@ -58,6 +59,7 @@ unit_tests = \
 	tests/unit-inner_pqopt \
 	tests/unit-inner_psqlodbc \
 	tests/unit-keeper \
+	tests/unit-keeper_clock \
 	tests/unit-link \
 	tests/unit-link_error \
 	tests/unit-link_reset \
@@ -121,6 +123,7 @@ integration_scripts = \
 	tests/clients-test.sh \
 	tests/command-test.py \
 	tests/command-test.sh \
+	tests/log-test.py \
 	tests/mariadb-test.py \
 	tests/diff-test.sh \
 	tests/manager-test.py \
@@ -282,6 +285,7 @@ tests_manager_leak_test_SOURCES = \
 tests_manager_leak_test_LDADD = $(integration_ldadd)
 # What unit tests share that read ini files.
 unit_folder = tests/unit_folder.c tests/unit_folder.h
+tests_unit_event_SOURCES = tests/unit-event.c $(unit_folder)
 tests_unit_config_SOURCES = tests/unit-config.c $(unit_folder)
 tests_unit_inifile_SOURCES = tests/unit-inifile.c $(unit_folder)
 tests_unit_inner_psqlodbc_SOURCES = tests/unit-inner_psqlodbc.c $(unit_folder)
@@ -310,7 +314,12 @@ tests_surface_manager_test_SOURCES = \
 tests_surface_manager_test_LDADD = driver/libcore.la $(ODBC_LIBS)
 
 # The keeper's clock is the test's; sqrt() judges a distribution.
-tests_unit_keeper_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_ns,--wrap=cond_wait
+skew = tests/skew.c tests/skew.h
+skew_ldflags = $(AM_LDFLAGS) -Wl,--wrap=clock_ns,--wrap=cond_wait
+tests_unit_keeper_SOURCES = tests/unit-keeper.c $(skew)
+tests_unit_keeper_LDFLAGS = $(skew_ldflags)
+tests_unit_keeper_clock_SOURCES = tests/unit-keeper_clock.c $(skew)
+tests_unit_keeper_clock_LDFLAGS = $(skew_ldflags)
 tests_unit_route_rendezvous_LDADD = $(LDADD) -lm
 
 # On threads that take turns, above an inner driver inside the program.

@@ -122,7 +122,6 @@ static void commands_to_come_and_malformed_ones_are_refused(void **state)
         { "SET AFFINITY MODE 'strict'", WHY_UNAVAILABLE, "MODE" },
         { "SET AFFINITY TOKEN 't'", WHY_UNAVAILABLE, "TOKEN" },
         { "SHOW AFFINITY STATS", WHY_UNAVAILABLE, "STATS" },
-        { "SHOW AFFINITY EVENTS", WHY_UNAVAILABLE, "EVENTS" },
         { "SHOW AFFINITY TOKEN", WHY_UNAVAILABLE, "TOKEN" },
         { "EXPLAIN AFFINITY STATEMENT 'SELECT 1; SELECT 2'",
           WHY_UNAVAILABLE, "STATEMENT" },

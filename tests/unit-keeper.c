@@ -6,8 +6,7 @@
  *
  * Jobs wait at gates that the test opens, so that what hangs, hangs for as
  * long as it is to.  The keeper's clock is the test's: it is linked with
- * --wrap=clock_ns and --wrap=cond_wait, so that five seconds pass by setting
- * a number.  The test itself waits on conditions; only for the end of threads
+ * skew.c, so that five seconds pass by setting a number.  The test itself waits on conditions; only for the end of threads
  * and the like there is none, and it looks again and again.
  */
 #include "autoconf.h"
@@ -30,38 +29,9 @@
 
 #include "keeper.h"
 #include "lock.h"
+#include "skew.h"
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
-
-/* ---- the clock -------------------------------------------------------------- */
-
-uint64_t __real_clock_ns(void);
-uint64_t __wrap_clock_ns(void);
-bool __real_cond_wait(struct cond *c, struct mutex *m, uint64_t until);
-bool __wrap_cond_wait(struct cond *c, struct mutex *m, uint64_t until);
-
-static _Atomic uint64_t skew;
-
-uint64_t __wrap_clock_ns(void)
-{
-    return __real_clock_ns() + skew;
-}
-
-/* In slices, since setting the clock wakes nobody. */
-bool __wrap_cond_wait(struct cond *c, struct mutex *m, uint64_t until)
-{
-    while (__wrap_clock_ns() < until) {
-        if (__real_cond_wait(c, m, __real_clock_ns() + 2 * NS_PER_MS)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void pass(unsigned ms)
-{
-    atomic_fetch_add(&skew, ms * NS_PER_MS);
-}
 
 /* ---- jobs ------------------------------------------------------------------- */
 
@@ -104,7 +74,7 @@ static void run_task(struct job *job)
     }
     cond_broadcast(&changed);
     while (task->gate && !task->gate->open) {
-        __real_cond_wait(&changed, &lock, UINT64_MAX);
+        skew_real_wait(&changed, &lock, UINT64_MAX);
     }
     task->ended = true;
     ended++;
@@ -130,13 +100,13 @@ static void submit_many(struct lane *lane, struct task *tasks, unsigned n,
 /* Waits until *counter has reached n. */
 static void await_count(const unsigned *counter, unsigned n, const char *what)
 {
-    uint64_t until = __real_clock_ns() + PATIENCE_MS * NS_PER_MS;
+    uint64_t until = skew_real_ns() + PATIENCE_MS * NS_PER_MS;
     unsigned got;
     bool timely = true;
 
     mutex_lock(&lock);
     while (*counter < n && timely) {
-        timely = __real_cond_wait(&changed, &lock, until);
+        timely = skew_real_wait(&changed, &lock, until);
     }
     got = *counter;
     mutex_unlock(&lock);
@@ -179,11 +149,11 @@ static void run_one(void)
 static void await_figures(bool (*right)(const struct keeper_figures *f),
                           const char *what)
 {
-    uint64_t until = __real_clock_ns() + PATIENCE_MS * NS_PER_MS;
+    uint64_t until = skew_real_ns() + PATIENCE_MS * NS_PER_MS;
     struct keeper_figures f;
 
     for (keeper_figures(&f); !right(&f); keeper_figures(&f)) {
-        if (__real_clock_ns() > until) {
+        if (skew_real_ns() > until) {
             fail_msg("%s: threads %u idle %u queued %u overdue %u", what,
                      f.threads, f.idle, f.queued, f.overdue);
         }
@@ -205,7 +175,7 @@ static int begin(void **state)
 {
     (void)state;
     await_figures(all_idle, "before the test");
-    pass(KEEPER_IDLE_MS);
+    skew_pass(KEEPER_IDLE_MS);
     await_figures(no_threads, "before the test");
     started = ended = 0;
     return 0;
@@ -327,10 +297,10 @@ static void what_is_overdue_makes_room(void **state)
     submit_many(lane, stuck, 8, &gate);
     await_count(&gate.started, 8, "hanging jobs");
     submit(lane, &queued, NULL);
-    pass(KEEPER_OVERDUE_MS - 1000);
+    skew_pass(KEEPER_OVERDUE_MS - 1000);
     run_one();
     assert_int_equal(count_now(&ended), 1); /* but the queued one waits */
-    pass(1000);
+    skew_pass(1000);
     await_count(&ended, 2, "the queued job");
     keeper_figures(&f);
     assert_int_equal(f.overdue, 8);
@@ -360,14 +330,14 @@ static void somebody_watches_the_queue(void **state)
     open_gate(&busy);
     await_count(&ended, 16, "jobs");
     await_figures(all_idle, "all jobs are done");
-    pass(3000);
+    skew_pass(3000);
     submit_many(lane, stuck, 8, &gate);
     await_count(&gate.started, 8, "hanging jobs");
     submit(lane, &queued, NULL);
-    pass(KEEPER_IDLE_MS - 2500);
+    skew_pass(KEEPER_IDLE_MS - 2500);
     await_figures(only_one_idle, "idle threads end");
     assert_int_equal(count_now(&ended), 16);
-    pass(2500);
+    skew_pass(2500);
     await_count(&ended, 17, "the queued job");
     open_gate(&gate);
     await_count(&ended, 25, "all jobs");
@@ -387,7 +357,7 @@ static void one_lane_never_takes_all_threads(void **state)
 
     submit_many(hangs, stuck, COUNT(stuck), &gate);
     for (unsigned i = 0; i < 40; i++) {
-        pass(KEEPER_OVERDUE_MS);
+        skew_pass(KEEPER_OVERDUE_MS);
         seen = count_now(&gate.started);
         if (seen < 48) {
             await_count(&gate.started, seen + 1, "overdue jobs make room");
@@ -415,11 +385,11 @@ static void threads_end_without_work(void **state)
     (void)state;
 
     run_one();
-    pass(KEEPER_IDLE_MS - 1000);
+    skew_pass(KEEPER_IDLE_MS - 1000);
     run_one(); /* which makes one of them begin anew */
     keeper_figures(&f);
     assert_true(f.threads > 0);
-    pass(KEEPER_IDLE_MS);
+    skew_pass(KEEPER_IDLE_MS);
     await_figures(no_threads, "idle threads end");
     run_one(); /* and there are others when needed */
 }
@@ -504,7 +474,7 @@ static int in_child(void)
         return 2;
     }
     lane_close(lane);
-    return keeper_finish(__wrap_clock_ns() + PATIENCE_MS * NS_PER_MS) &&
+    return keeper_finish(clock_ns() + PATIENCE_MS * NS_PER_MS) &&
                    task.ended
                ? 0
                : 3;
@@ -546,16 +516,16 @@ static void nothing_is_accepted_after_the_end(void **state)
     submit_many(lane, stuck, COUNT(stuck), &gate);
     await_count(&gate.started, 8, "hanging jobs");
     /* the time is up: some are running, some are queued */
-    assert_false(keeper_finish(__wrap_clock_ns()));
+    assert_false(keeper_finish(clock_ns()));
     late = (struct task){ .job.run = run_task, .number = ~0U };
     assert_false(keeper_submit(lane, &late.job));
     /* what was accepted is done all the same */
     open_gate(&gate);
-    assert_true(keeper_finish(__wrap_clock_ns() + PATIENCE_MS * NS_PER_MS));
+    assert_true(keeper_finish(clock_ns() + PATIENCE_MS * NS_PER_MS));
     assert_int_equal(count_now(&ended), COUNT(stuck));
     assert_false(keeper_submit(lane, &late.job));
     await_figures(all_idle, "threads rest");
-    pass(KEEPER_IDLE_MS);
+    skew_pass(KEEPER_IDLE_MS);
     keeper_figures(&figures);
     assert_true(figures.threads > 0); /* and do not end */
     assert_int_equal(late.number, ~0U);

@@ -1,0 +1,37 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What the keeper does of its own accord, while a fleet is used and for as
+ * long as it has links: a list of duties, each in a file watch_<duty>.c, gone
+ * through at every round of the keeper's clock (keeper_clock.h).
+ *
+ * A duty never calls the inner driver and never waits: it has helper threads
+ * do what takes time, and hears of the result at a later round.
+ */
+#ifndef WATCH_H
+#define WATCH_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "fleet.h"
+
+/* The fleet is watched from now on, if it was not.  Said after a unit has
+   been placed in it: one load where it is watched already.  No lock may be
+   held. */
+void watch_begin(struct fleet *fleet);
+
+static inline void watch_use(struct fleet *fleet)
+{
+    if (!atomic_load(&fleet->watched)) {
+        watch_begin(fleet);
+    }
+}
+
+/* Does what is due for this fleet, and returns when more will be: ns,
+   UINT64_MAX = nothing before something happens.  On the clock's thread, no
+   lock held; the fleet is retained meanwhile. */
+typedef uint64_t watch_duty(struct fleet *fleet, uint64_t now);
+
+#endif
