@@ -500,6 +500,53 @@ SQLRETURN diag_copy(struct diags *diags, const struct inner_calls *call,
     return result;
 }
 
+static char *copy_text(const char *text, bool *ok)
+{
+    char *copy = text ? strdup(text) : NULL;
+
+    *ok &= !text || copy;
+    return copy;
+}
+
+static struct diag_record *copy_record(const struct diag_record *record)
+{
+    struct diag_record *copy = malloc(sizeof *copy);
+    bool ok = true;
+
+    if (!copy) {
+        return NULL;
+    }
+    *copy = *record;
+    copy->next = NULL;
+    copy->narrow = copy_text(record->narrow, &ok);
+    copy->utf8 = copy_text(record->utf8, &ok);
+    copy->class_origin = copy_text(record->class_origin, &ok);
+    copy->subclass_origin = copy_text(record->subclass_origin, &ok);
+    copy->connection = copy_text(record->connection, &ok);
+    copy->server = copy_text(record->server, &ok);
+    if (!ok) {
+        free_record(copy);
+        copy = NULL;
+    }
+    return copy;
+}
+
+SQLRETURN diag_repeat(struct diags *to, const struct diags *from)
+{
+    struct diag_record *first = NULL, **end = &first;
+
+    for (const struct diag_record *record = from->first; record;
+         record = record->next) {
+        *end = copy_record(record);
+        end = *end ? &(*end)->next : end;
+    }
+    mutex_lock(&to->lock);
+    append_locked(to, first);
+    note_result_locked(to, from->result);
+    mutex_unlock(&to->lock);
+    return from->result;
+}
+
 void diag_move(struct diags *to, struct diags *from)
 {
     struct diag_record *records;

@@ -117,6 +117,10 @@ SQLRETURN diag_copy(struct diags *diags, const struct inner_calls *call,
    the handle that waited); `from` is empty afterwards. */
 void diag_move(struct diags *to, struct diags *from);
 
+/* Adds copies of all records of `from`, to which nobody adds meanwhile, behind
+   those of `to`, and notes and returns its result. */
+SQLRETURN diag_repeat(struct diags *to, const struct diags *from);
+
 /* Does any record of the inner driver's answer is() with true?  is() looks at
    its arguments only. */
 bool diag_any(struct diags *diags,

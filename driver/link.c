@@ -8,6 +8,7 @@
 #include "autoconf.h"
 
 #include "link.h"
+#include "diag.h"
 #include "link_call.h"
 #include "lock.h"
 #include "text.h"
@@ -24,14 +25,15 @@ static SQLULEN login_seconds(unsigned ms)
     return seconds < 2 ? 2 : seconds;
 }
 
+/* The completed string is not asked for: psqlODBC puts the password in, and
+   where it had no room a warning would be ours and nobody else's. */
 static SQLRETURN connect_narrow(const struct link *link, const char *string)
 {
-    SQLCHAR out[2048];
     SQLSMALLINT length;
 
     return link->inner->call.SQLDriverConnect(
-        link->hdbc, NULL, (SQLCHAR *)string, SQL_NTS, out, sizeof out,
-        &length, SQL_DRIVER_NOPROMPT);
+        link->hdbc, NULL, (SQLCHAR *)string, SQL_NTS, NULL, 0, &length,
+        SQL_DRIVER_NOPROMPT);
 }
 
 static SQLRETURN connect_wide(const struct link *link, const char *string)
@@ -40,7 +42,6 @@ static SQLRETURN connect_wide(const struct link *link, const char *string)
     size_t bytes = strlen(string);
     size_t units = text_utf16_length(string, bytes) + 1;
     SQLWCHAR *wide = malloc(units * sizeof *wide);
-    SQLWCHAR out[2048];
     SQLSMALLINT length;
     SQLRETURN rc = SQL_ERROR;
 
@@ -50,10 +51,8 @@ static SQLRETURN connect_wide(const struct link *link, const char *string)
         /* what the manager tells a driver before a wide connect (facts §3) */
         call->SQLSetConnectAttr(link->hdbc, SQL_ATTR_ANSI_APP,
                                 (SQLPOINTER)SQL_AA_FALSE, 0);
-        rc = call->SQLDriverConnectW(link->hdbc, NULL, wide, SQL_NTS, out,
-                                     sizeof out / sizeof *out, &length,
-                                     SQL_DRIVER_NOPROMPT);
-        explicit_bzero(out, sizeof out); /* psqlODBC puts the password in */
+        rc = call->SQLDriverConnectW(link->hdbc, NULL, wide, SQL_NTS, NULL, 0,
+                                     &length, SQL_DRIVER_NOPROMPT);
         explicit_bzero(wide, units * sizeof *wide);
         free(wide);
     }
@@ -141,6 +140,26 @@ static bool allocate(struct link *link, const struct link_order *order,
     return true;
 }
 
+/* Without memory they are lost; the link is as good without. */
+static void keep_warnings(struct link *link, const char *instance)
+{
+    link->warned = malloc(sizeof *link->warned);
+    if (link->warned) {
+        diag_init(link->warned, NULL);
+        diag_copy(link->warned, &link->inner->call, SQL_HANDLE_DBC,
+                  link->hdbc, instance, SQL_SUCCESS_WITH_INFO);
+    }
+}
+
+void link_forget_warnings(struct link *link)
+{
+    if (link->warned) {
+        diag_free(link->warned);
+        free(link->warned);
+        link->warned = NULL;
+    }
+}
+
 bool link_open(struct link *link, const struct link_order *order,
                struct link_error *error)
 {
@@ -160,6 +179,9 @@ bool link_open(struct link *link, const struct link_order *order,
         link_take_error(link, SQL_HANDLE_DBC, link->hdbc, error);
         free_handles(link);
         return false;
+    }
+    if (rc == SQL_SUCCESS_WITH_INFO) {
+        keep_warnings(link, order->instance);
     }
     inner_confirm(link->inner, link->hdbc, order->wide);
     /* what the application reads must be its own */
@@ -219,6 +241,7 @@ static void disconnect(struct link *link)
 void link_close(struct link *link)
 {
     lock_assert_none();
+    link_forget_warnings(link);
     link_free_children(link, link->hdbc != SQL_NULL_HDBC);
     if (link->hdbc) {
         if (link->touched && !link_dead(link)) {

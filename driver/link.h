@@ -25,6 +25,7 @@
 #include "keeper.h"
 #include "why.h"
 
+struct diags;
 struct pool;
 struct text;
 struct unit;
@@ -78,6 +79,9 @@ struct link {
     SQLHDBC hdbc;
     SQLHENV env; /* its own, or SQL_NULL_HENV: it is on a shared one */
     bool wide; /* it was, or will be, opened by the wide function */
+    /* What the inner driver warned of when it opened it, for each session that
+       connects over it; nobody adds to it.  NULL: SQL_SUCCESS. */
+    struct diags *warned;
     struct link_who who;
 
     /* What the session did to it, on any of its threads; nobody else looks
@@ -109,13 +113,15 @@ struct link {
 struct link_order {
     const struct inner *inner;
     const char *string; /* the inner connection string; not kept */
+    const char *instance; /* its name, for diag_copy() */
     bool wide;
     SQLINTEGER odbc_version;
     unsigned timeout_ms; /* handed down in whole seconds, at least 2 [V] */
 };
 
-/* Opens, and asks who answers.  False: error has the inner driver's words
-   (state "HY000" and our own, if there are none), and nothing stays open. */
+/* Opens, keeps what the inner driver warns of, and asks who answers.  False:
+   error has the inner driver's words (state "HY000" and our own, if there are
+   none), and nothing stays open. */
 bool link_open(struct link *link, const struct link_order *order,
                struct link_error *error);
 
@@ -125,8 +131,9 @@ bool link_validate(struct link *link, struct link_error *error);
 
 /* Makes a used link clean, in the order of facts §10: children freed, rolled
    back, attributes back, the inner kind's reset, then `settings` (SQL of the
-   user's start-up, "" = none).  False: it did not come clean and is to be
-   closed; error says what failed. */
+   user's start-up, "" = none), after which it is not true any more that they
+   failed.  False: it did not come clean and is to be closed; error says what
+   failed. */
 bool link_reset(struct link *link, const char *settings,
                 struct link_error *error);
 

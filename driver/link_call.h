@@ -13,6 +13,9 @@
 void link_take_error(const struct link *link, SQLSMALLINT type,
                      SQLHANDLE handle, struct link_error *error);
 
+/* Frees link->warned. */
+void link_forget_warnings(struct link *link);
+
 /* Calls done() of each child; frees its inner handle before if `inner`. */
 void link_free_children(struct link *link, bool inner);
 

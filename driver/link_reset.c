@@ -171,5 +171,8 @@ bool link_reset(struct link *link, const char *settings,
     if (ok) {
         link->touched = false;
     }
+    if (ok && *settings) {
+        link_forget_warnings(link);
+    }
     return ok;
 }

@@ -171,6 +171,7 @@ static bool open_link(struct link *link, struct link_error *error)
         struct link_order order = {
             .inner = link->inner,
             .string = text_string(&string),
+            .instance = login->fleet->instances[link->pool->instance].name,
             .wide = login->wide,
             .odbc_version = login->odbc_version,
             .timeout_ms = login->fleet->config.connect_timeout,

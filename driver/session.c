@@ -124,6 +124,8 @@ SQLRETURN session_connect(struct session *s, struct config *config,
     }
     if (!s->link) {
         let_go(s);
+    } else if (s->link->warned) {
+        rc = diag_repeat(diags, s->link->warned);
     }
     return rc;
 }

@@ -63,7 +63,8 @@ bool session_kept_attr(const struct session *s, SQLINTEGER attribute,
 
 /* Finds the fleet, places the session and takes a link, within the time that
    SQL_ATTR_LOGIN_TIMEOUT and the keywords allow.  Takes over `config` whether
-   it succeeds or not.
+   it succeeds or not.  SQL_SUCCESS_WITH_INFO: diags say what the inner driver
+   warned of when the link was opened, by whomever.
    Locks: none may be held. */
 SQLRETURN session_connect(struct session *s, struct config *config,
                           SQLINTEGER odbc_version, bool wide,

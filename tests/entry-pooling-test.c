@@ -197,6 +197,28 @@ static void test_allow(void **state)
     end(dbc);
 }
 
+/* What the inner driver warns of when it connects is told to whoever connects,
+   and by no other call: under the manager's pool nobody is told it again. */
+static void test_warnings(void **state)
+{
+    SQLHDBC dbc = NULL;
+    SQLHSTMT stmt = NULL;
+
+    (void)state;
+    assert_int_equal(odbc.SQLAllocHandle(SQL_HANDLE_DBC, env, &dbc), 0);
+    assert_int_equal(odbc.SQLDriverConnect(dbc, NULL,
+                                           (SQLCHAR *)ALLOW ";FakeWarn=01000",
+                                           SQL_NTS, NULL, 0, NULL, 0),
+                     SQL_SUCCESS_WITH_INFO);
+    assert_says(dbc, "01000");
+    assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
+    assert_string_equal(said(dbc), " ");
+    assert_int_equal(odbc.SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt),
+                     SQL_SUCCESS);
+    assert_int_equal(run(stmt, "SELECT 1"), SQL_SUCCESS);
+    end(dbc);
+}
+
 /* An application's own questions are none of these. */
 static void test_other_questions(void **state)
 {
@@ -550,6 +572,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refuse),
         cmocka_unit_test(test_allow),
+        cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_other_questions),
         cmocka_unit_test(test_running),
         cmocka_unit_test(test_needs),

@@ -90,6 +90,87 @@ static SQLRETURN run(SQLHSTMT stmt, const char *text)
     return odbc.SQLExecDirect(stmt, (SQLCHAR *)text, SQL_NTS);
 }
 
+/* ---- what the inner driver warns of ---------------------------------------- */
+
+/* Opens a link that is warned of, or takes one, and says who it is.  Without
+   use it stays in the pool. */
+static SQLHDBC warned(const struct inner_calls *call, SQLHENV env,
+                      const char *string, const char *text)
+{
+    SQLHDBC dbc = NULL;
+
+    assert_int_equal(call->SQLAllocHandle(SQL_HANDLE_DBC, env, &dbc), 0);
+    assert_int_equal(call->SQLDriverConnect(dbc, NULL, (SQLCHAR *)string,
+                                            SQL_NTS, NULL, 0, NULL,
+                                            SQL_DRIVER_NOPROMPT),
+                     SQL_SUCCESS_WITH_INFO);
+    assert_int_equal(read_record(call, SQL_HANDLE_DBC, dbc, 1), SQL_SUCCESS);
+    assert_string_equal(said.state, "01S02");
+    assert_int_equal(said.native, 42);
+    assert_string_equal(said.text, text);
+    assert_int_equal(read_record(call, SQL_HANDLE_DBC, dbc, 2), SQL_NO_DATA);
+    return dbc;
+}
+
+/* Each session is told what was said when its link was opened. */
+static void test_warnings(void **state)
+{
+    static const char string[] = "DSN=wrapped;FakeWarn=01S02";
+    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHANDLE inner = NULL;
+    SQLUINTEGER mode;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        SQLHDBC dbc = warned(&odbc, env, string,
+                             "the fake was told to warn (narrow)");
+
+        if (i == 0) {
+            inner = fake->latest(SQL_HANDLE_DBC);
+        }
+        assert_ptr_equal(fake->latest(SQL_HANDLE_DBC), inner);
+        assert_int_equal(odbc.SQLGetConnectAttr(dbc, SQL_ATTR_ACCESS_MODE,
+                                                &mode, 0, NULL), 0);
+        assert_int_equal(odbc.SQLDisconnect(dbc), SQL_SUCCESS);
+        assert_int_equal(odbc.SQLFreeHandle(SQL_HANDLE_DBC, dbc), 0);
+    }
+    assert_int_equal(odbc.SQLFreeHandle(SQL_HANDLE_ENV, env), SQL_SUCCESS);
+}
+
+/* Ours stand before them. */
+static void test_warnings_of_both(void **state)
+{
+    static const char string[] =
+        "DSN=wrapped;FakeWarn=01S02;AffinityKea=x;FakeName=both";
+    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHDBC dbc = NULL;
+    SQLCHAR out[10];
+
+    (void)state;
+    assert_int_equal(odbc.SQLAllocHandle(SQL_HANDLE_DBC, env, &dbc), 0);
+    assert_int_equal(odbc.SQLDriverConnect(dbc, NULL, (SQLCHAR *)string,
+                                           SQL_NTS, out, sizeof out, NULL,
+                                           SQL_DRIVER_NOPROMPT),
+                     SQL_SUCCESS_WITH_INFO);
+    read_record(&odbc, SQL_HANDLE_DBC, dbc, 1);
+    assert_string_equal(said.state, "01S00");
+    read_record(&odbc, SQL_HANDLE_DBC, dbc, 2);
+    assert_string_equal(said.state, "01004");
+    read_record(&odbc, SQL_HANDLE_DBC, dbc, 3);
+    assert_string_equal(said.state, "01S02");
+    end_session(&odbc, env, dbc);
+}
+
+static void test_warnings_narrow(void **state)
+{
+    SQLHENV env = new_env(&ansi, SQL_OV_ODBC3);
+    SQLHDBC dbc = warned(&ansi, env, "DSN=ansi;FakeWarn=01S02",
+                         "the fake was told to warn (narrow)");
+
+    (void)state;
+    end_session(&ansi, env, dbc);
+}
+
 /* ---- links that die -------------------------------------------------------- */
 
 static void test_dead_link(void **state)
@@ -426,6 +507,9 @@ static void test_storm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_warnings_of_both),
+        cmocka_unit_test(test_warnings_narrow),
         cmocka_unit_test(test_dead_link),
         cmocka_unit_test(test_living_link),
         cmocka_unit_test(test_failed_connect),

@@ -210,6 +210,34 @@ static void test_order(void **state)
     diag_free(&diags);
 }
 
+/* Each of several lists gets all of it, and what is read is the list's. */
+static void test_repeat(void **state)
+{
+    struct diags from, to[2];
+
+    (void)state;
+    inner_count = 2;
+    diag_init(&from, NULL);
+    diag_copy(&from, &both, SQL_HANDLE_DBC, &from, "n1",
+              SQL_SUCCESS_WITH_INFO);
+    for (size_t i = 0; i < 2; i++) {
+        diag_init(&to[i], "d");
+        assert_int_equal(diag_repeat(&to[i], &from), SQL_SUCCESS_WITH_INFO);
+        diag_add(&to[i], WHY_KEYWORD, "first");
+    }
+    diag_free(&from);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(read_narrow(&to[i], 1).text,
+                            "[odbc-affinity][d] first");
+        assert_string_equal(read_narrow(&to[i], 2).text, "narrow \xE9 1");
+        assert_string_equal(read_wide(&to[i], 2).text,
+                            "w\xC3\xA9\xF0\x9F\x98\x80");
+        assert_int_equal(read_narrow(&to[i], 3).native, 2);
+        assert_int_equal(read_narrow(&to[i], 4).rc, SQL_NO_DATA);
+        diag_free(&to[i]);
+    }
+}
+
 static void test_widths(void **state)
 {
     struct diags diags;
@@ -411,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_ours),
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_repeat),
         cmocka_unit_test(test_widths),
         cmocka_unit_test(test_endless),
         cmocka_unit_test(test_truncation),

@@ -75,6 +75,25 @@ static void connected(SQLHDBC dbc)
     CALL(SQLDisconnect, dbc);
 }
 
+/* Twice: the second session may have the link of the first. */
+static void warned(SQLHDBC dbc)
+{
+    char string[1000];
+
+    snprintf(string, sizeof string, "%s%s%s", run.string, run.options,
+             run.dialect->warns ? run.dialect->warns : "");
+    for (int i = 0; run.dialect->warns && i < 2; i++) {
+        CALL_TEXT(SQLDriverConnect, dbc, NULL, IN(string), SQL_NTS, NULL, 0,
+                  NULL, SQL_DRIVER_NOPROMPT);
+        CALL_TEXT(SQLGetConnectAttr, dbc, SQL_ATTR_AUTOCOMMIT,
+                  &out.integer[0], SQL_IS_UINTEGER, NULL);
+        if (i) {
+            show(handle_new(SQL_HANDLE_STMT, dbc), "SELECT 1");
+        }
+        disconnect(dbc);
+    }
+}
+
 static void by_name(SQLHDBC dbc)
 {
     CALL_TEXT(SQLConnect, dbc, IN(dsn()), SQL_NTS, IN(run.dialect->user),
@@ -91,6 +110,7 @@ void subject_connect(void)
     handle_know(SQL_HANDLE_ENV, run.env);
     not_connected(dbc);
     connected(dbc);
+    warned(dbc);
     by_name(dbc);
     handle_free(SQL_HANDLE_DBC, dbc);
 }

@@ -114,6 +114,7 @@ static const struct dialect dialects[] = {
         .name = "psqlodbc",
         .options = psqlodbc_options,
         .other_login = ";CommLog=0",
+        .warns = ";ConnSettings={set nonsense = 1}",
         .user = "app",
         .setup = psqlodbc_setup,
         .drop = psqlodbc_drop,

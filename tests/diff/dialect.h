@@ -18,6 +18,8 @@ struct dialect {
        run with each.  The first is the default. */
     const char *const *options;
     const char *other_login; /* ";KEYWORD=value", without effect */
+    const char *warns;       /* ";KEYWORD=value" that SQLDriverConnect warns of;
+                                NULL: there is none */
     const char *user;        /* for SQLConnect, in words the DSN has not */
     bool by_error;           /* the manager reads its records by SQLError, and
                                 nobody sets what else a record has */

@@ -10,6 +10,7 @@
  *
  *   FakeName=n         what "SELECT fake_name" answers (default: the DSN)
  *   FakeFail=28P01     connecting fails with that SQLSTATE
+ *   FakeWarn=01S02     connecting succeeds with that SQLSTATE
  *   FakeHang=1         connecting hangs until fake_release()
  *   FakeSlow=ms        connecting and executing take that long
  *   FakeDie=n          the n-th SQLExecDirect or SQLExecute finds it dead

@@ -318,6 +318,10 @@ static SQLRETURN connect_as_told(struct fake *dbc)
         return fake_fail(dbc, value, "the fake was told to fail");
     }
     dbc->connected = true;
+    if (fake_keyword(dbc, "FakeWarn", value, sizeof value)) {
+        fake_fail(dbc, value, "the fake was told to warn");
+        return SQL_SUCCESS_WITH_INFO;
+    }
     return SQL_SUCCESS;
 }
 
