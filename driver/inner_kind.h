@@ -95,6 +95,11 @@ struct inner_kind {
        backend; each may be NULL.  NULL-terminated list. */
     const char *const *who;
 
+    /* SQL after which nothing tells that we have asked a link something before a
+       session had it, such as how many rows the latest statement gave.  NULL:
+       nothing tells anyway. */
+    const char *fresh;
+
     /* Does the reset put a narrow link's client encoding back to a value that
        the driver does not expect, so that it must be set again? */
     bool encoding_lost;

@@ -153,6 +153,10 @@ const struct inner_kind inner_mariadb = {
     .sql = &mariadb_sql,
     .compose = compose,
     .who = who,
+    /* ROW_COUNT() is 0 on a new connection and -1 after a SELECT of ours.  So
+       should FOUND_ROWS() be, and is in a new thread of the server; else it is
+       what another connection left there. */
+    .fresh = "DO (SELECT 1 FROM DUAL WHERE FALSE)",
     .dead_asks = true,
     .may_be_dead = may_be_dead,
     .fault = fault,

@@ -80,14 +80,35 @@ static bool take_who(void *arg, unsigned count, const char *const *values)
     return false;
 }
 
+bool link_freshen(struct link *link, struct link_error *error)
+{
+    const char *fresh = link->inner->kind->fresh;
+
+    /* An instance that will not do it is as good. */
+    return !fresh || link_execute(link, fresh, error) || !link_dead(link);
+}
+
+static bool is_alive(const struct link *link, struct link_error *error)
+{
+    if (link_dead(link)) {
+        link_set_error(error, "HY000",
+                       "the inner driver says the link is dead");
+        return false;
+    }
+    return true;
+}
+
 static bool ask_who(struct link *link, struct link_error *error)
 {
     const char *const *query = link->inner->kind->who;
 
     memset(&link->who, 0, sizeof link->who);
+    if (!*query) {
+        return is_alive(link, error);
+    }
     for (; *query; query++) {
         if (link_query(link, *query, take_who, &link->who, error)) {
-            return true;
+            return link_freshen(link, error);
         }
         if (link_dead(link)) {
             return false;
@@ -196,15 +217,8 @@ bool link_open(struct link *link, const struct link_order *order,
 bool link_validate(struct link *link, struct link_error *error)
 {
     lock_assert_none();
-    if (link_dead(link)) {
-        link_set_error(error, "HY000",
-                       "the inner driver says the link is dead");
-        return false;
-    }
-    if (!*link->inner->kind->who) {
-        return true; /* no way to ask it */
-    }
-    return ask_who(link, error);
+    return is_alive(link, error) &&
+           (!*link->inner->kind->who || ask_who(link, error));
 }
 
 void link_free_children(struct link *link, bool inner)

@@ -129,6 +129,12 @@ bool link_open(struct link *link, const struct link_order *order,
    the link is to be closed; error says why. */
 bool link_validate(struct link *link, struct link_error *error);
 
+/* After questions of ours, the last of which it has answered: nothing tells the
+   session which gets the link that they were asked (struct inner_kind,
+   fresh).  link_open() and link_validate() have done so.  False: it is dead;
+   error says how it was found out. */
+bool link_freshen(struct link *link, struct link_error *error);
+
 /* Makes a used link clean, in the order of facts §10: children freed, rolled
    back, attributes back, the inner kind's reset, then `settings` (SQL of the
    user's start-up, "" = none), after which it is not true any more that they

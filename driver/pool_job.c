@@ -271,7 +271,8 @@ static void learn_job(struct link *link)
     bool asked = topology_ask(fleet, i, link, &error);
 
     fleet_learnt(fleet); /* the callers tell the units */
-    if (asked && !link->spoilt && !link_dead(link)) {
+    if (asked && !link->spoilt && !link_dead(link) &&
+        link_freshen(link, &error)) {
         settle(link);
     } else {
         if (link_dead(link)) {

@@ -194,6 +194,25 @@ def try_transparent():
                 'attrs'])
 
 
+def try_fresh():
+    """What we ask a link before a session has it does not show.  FOUND_ROWS()
+    is left out: of a new connection it tells what the last one in the same
+    thread of the server left."""
+    def first(string):
+        connect(string).close()  # pyodbc asks its first for types
+        connection = connect(string)
+        row = connection.execute('SELECT ROW_COUNT(), LAST_INSERT_ID(), '
+                                 '@@identity, @@insert_id, @@warning_count, '
+                                 '@@error_count').fetchone()
+        connection.close()
+        return tuple(row)
+    direct = first('DSN=m1')
+    for what, string in (('opened', 'DSN=mapped;AffinityKey=5'),
+                         ('and asked who owns what', 'DSN=asked;AffinityKey='
+                          'NULL;PoolIdleTimeout=600002;AffinityMode=strict')):
+        same('a link that was %s is as new' % what, first(string), direct)
+
+
 def try_clients():
     tap_of(['sh', os.environ['AFF_SRCDIR'] + '/tests/clients/inner.sh',
             'DSN=m1', 'DSN=differ'])
@@ -321,5 +340,5 @@ def tidy_up():
 
 PORT = set_up()
 tap_run(try_sources, lambda: try_addresses(PORT), try_refusals, try_commands,
-        try_transparent, try_clients, try_dead, try_replicas, try_links, try_leaks,
-        try_hang, try_down, tidy_up)
+        try_transparent, try_fresh, try_clients, try_dead, try_replicas,
+        try_links, try_leaks, try_hang, try_down, tidy_up)

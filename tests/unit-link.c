@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -26,7 +27,7 @@ static struct {
     const char *name;     /* SQL_DRIVER_NAME */
     bool stuck;           /* refuses to disconnect until autocommit is on */
     bool refuses;         /* to connect */
-    const char *executed; /* the latest statement */
+    char executed[100];   /* the latest statement */
 } odd;
 
 static char handles[40];
@@ -58,7 +59,8 @@ static SQLRETURN set_attr(SQLHANDLE handle, SQLINTEGER attribute,
 {
     (void)handle;
     (void)length;
-    if (attribute == SQL_ATTR_AUTOCOMMIT && value && odd.executed) {
+    if (attribute == SQL_ATTR_AUTOCOMMIT && value &&
+        strcmp(odd.executed, "BEGIN") == 0) {
         odd.stuck = false;
     }
     return SQL_SUCCESS;
@@ -111,7 +113,7 @@ static SQLRETURN exec_direct(SQLHSTMT stmt, SQLCHAR *text, SQLINTEGER length)
 {
     (void)stmt;
     (void)length;
-    odd.executed = strcmp((char *)text, "BEGIN") == 0 ? "BEGIN" : NULL;
+    snprintf(odd.executed, sizeof odd.executed, "%s", (char *)text);
     return SQL_SUCCESS;
 }
 
@@ -250,6 +252,26 @@ static void a_driver_is_what_it_says(void **state)
     }
 }
 
+/* ---- what it was asked */
+
+/* Nothing tells who gets the link that it was asked anything. */
+static void the_questions_do_not_show(void **state)
+{
+    struct inner *inner = make_inner(&inner_mariadb);
+    struct link_error error;
+    struct link link;
+
+    (void)state;
+    memset(&odd, 0, sizeof odd);
+    odd.name = "libmaodbc.so";
+    assert_true(open_one(&link, inner));
+    assert_string_equal(odd.executed, inner_mariadb.fresh);
+    odd.executed[0] = '\0';
+    assert_true(link_validate(&link, &error));
+    assert_string_equal(odd.executed, inner_mariadb.fresh);
+    link_close(&link);
+}
+
 /* ---- disconnecting */
 
 static void a_stuck_transaction_is_ended(void **state)
@@ -273,6 +295,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_share_an_environment_only_if_they_may),
         cmocka_unit_test(a_driver_is_what_it_says),
+        cmocka_unit_test(the_questions_do_not_show),
         cmocka_unit_test(a_stuck_transaction_is_ended),
     };
 

@@ -41,6 +41,9 @@ static const char *const setup[] = {
 };
 
 static const char *const state[] = {
+    "SELECT ROW_COUNT(), LAST_INSERT_ID(), @@identity, @@insert_id, "
+    "@@warning_count, @@error_count",
+    "SHOW WARNINGS",
     "SELECT @@sql_mode, @@time_zone, @@tx_isolation, @@autocommit",
     "SELECT DATABASE(), CURRENT_USER(), CURRENT_ROLE()",
     "SELECT @mine, LAST_INSERT_ID()",
