@@ -95,9 +95,9 @@ struct inner_kind {
        backend; each may be NULL.  NULL-terminated list. */
     const char *const *who;
 
-    /* SQL after which nothing tells that we have asked a link something before a
-       session had it, such as how many rows the latest statement gave.  NULL:
-       nothing tells anyway. */
+    /* SQL after which nothing tells that we have asked a link something
+       before a session had it, such as how many rows the latest statement
+       gave.  NULL: nothing tells anyway. */
     const char *fresh;
 
     /* Does the reset put a narrow link's client encoding back to a value that

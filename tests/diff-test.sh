@@ -138,7 +138,7 @@ pair wide psqlodbc DSN=n1 DSN=diff-n1 wide 3 &
     # Where the manager converts texts that psqlODBC has not written (attrs, desc,
     # results), it tells what memory held; and psqlODBC itself crashes (cursors).
     subjects='catalog leavings getdata bind params paramsets atexec bulk escapes
-        txn diag wide crossed cancel info connect spoil'
+        txn diag empty wide crossed cancel info connect spoil'
     pair ansi-wide psqlodbc DSN=n3-ansi DSN=diff-n3-ansi wide 3
 } &
 wait

@@ -355,6 +355,7 @@ tests_diff_differ_SOURCES = \
 	tests/diff/cursors.c \
 	tests/diff/desc.c \
 	tests/diff/diag.c \
+	tests/diff/empty.c \
 	tests/diff/dialect.c \
 	tests/diff/dialect.h \
 	tests/diff/dialect_mariadb.c \

@@ -190,8 +190,8 @@ def try_transparent():
     for width in ('narrow', 'wide'):
         tap_of(['bash', os.environ['AFF_SRCDIR'] + '/tests/diff-test.sh',
                 'mariadb', 'DSN=m1', 'DSN=differ', width, 'catalog',
-                'leavings', 'bind', 'paramsets', 'atexec', 'results', 'info',
-                'attrs'])
+                'leavings', 'bind', 'paramsets', 'atexec', 'results', 'empty',
+                'info', 'attrs'])
 
 
 def try_fresh():

@@ -248,7 +248,7 @@ def try_transparent():
     tap_of(['bash', os.environ['AFF_SRCDIR'] + '/tests/diff-test.sh', 'sqlite',
             'DSN=diff', 'DSN=differ', 'narrow', 'catalog', 'leavings',
             'getdata', 'bind', 'params', 'paramsets', 'atexec',
-            'cursors', 'bulk', 'results', 'info'])
+            'cursors', 'bulk', 'results', 'empty', 'info'])
 
 
 def try_clients():
