@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "fleet_key.h"
 #include "place.h"
 
 const char *const command_explain_columns[] = {
@@ -139,18 +140,11 @@ bool command_explain(const struct command *command,
                      const struct command_view *view,
                      struct command_answer *answer, struct why *why)
 {
+    bool wide = view->login->wide || command->width == TEXT_WIDE;
     struct route_key *key = NULL;
-    bool ok;
+    bool ok = fleet_read_key(view->fleet, command->argument, wide, &key, why) &&
+              explain(view, key, answer, why);
 
-    switch (route_key_parse(command->argument, strlen(command->argument),
-                            &key, why)) {
-    case ROUTE_KEY_OK:
-    case ROUTE_KEY_NONE:
-        break;
-    default:
-        return false;
-    }
-    ok = explain(view, key, answer, why);
     route_key_free(key);
     return ok;
 }

@@ -70,6 +70,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "fleet_key.h"
 #include "place.h"
 
 const char *const command_show_columns[] = {
@@ -348,6 +349,21 @@ void command_show_topology(const struct command_view *view,
     topology_show(view->fleet, add_leaf, &rows);
 }
 
+/* A value as its session means it, or, if it is no text, as it is. */
+static void add_value(const struct command_view *view, const char *value,
+                      struct command_answer *answer)
+{
+    struct text text;
+
+    text_init_wiped(&text);
+    if (fleet_read_text(view->fleet, value, view->login->wide, &text, NULL)) {
+        answer->failed |= text.failed;
+        value = text_string(&text);
+    }
+    command_answer_add(answer, command_facts_or_null(value));
+    text_free(&text);
+}
+
 /* config_show() gives lines "keyword=value"; of a value of several lines the
    first is shown. */
 void command_show_config(const struct command_view *view,
@@ -369,7 +385,7 @@ void command_show_config(const struct command_view *view,
         if (equals && equals < next) {
             *equals = '\0';
             command_answer_add(answer, line);
-            command_answer_add(answer, command_facts_or_null(equals + 1));
+            add_value(view, equals + 1, answer);
         }
     }
     text_free(&text);

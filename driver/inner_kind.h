@@ -104,6 +104,11 @@ struct inner_kind {
        the driver does not expect, so that it must be set again? */
     bool encoding_lost;
 
+    /* In which encoding, by iconv's name, does the driver take the narrow texts
+       of this process?  It answers NULL for UTF-8 and where bytes are the
+       instance's as they are; NULL: that is always so. */
+    const char *(*narrow_encoding)(void);
+
     /* Does its SQLGetFunctions deny SQLGetDiagRec, so that the manager reads
        its records by SQLError? */
     bool says_by_error;

@@ -26,7 +26,6 @@
 #include "inner_psqlodbc.h"
 
 #include <ctype.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,9 +165,7 @@ static void append_passed(struct text *out, const struct connstr *passed)
    which it needs no setlocale() if PGCLIENTENCODING or the user says it. */
 static const char *encoding_of(bool wide, const struct text *settings)
 {
-    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-    const char *name = NULL, *dot;
-    locale_t locale;
+    const char *codeset;
 
     if (wide) {
         return "UTF8";
@@ -178,19 +175,10 @@ static const char *encoding_of(bool wide, const struct text *settings)
          strcasestr(text_string(settings), "client_encoding"))) {
         return NULL;
     }
-    for (int i = 0; i < 3 && (!name || !*name); i++) {
-        name = getenv(names[i]);
-    }
-    dot = name ? strchr(name, '.') : NULL;
-    if (!dot || !(text_same(dot, ".UTF-8") || text_same(dot, ".UTF8"))) {
-        return NULL;
-    }
-    locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    if (!locale) {
-        return NULL; /* there is none of this name */
-    }
-    freelocale(locale);
-    return "UTF8";
+    codeset = inner_psqlodbc_codeset();
+    return codeset &&
+                   (text_same(codeset, "UTF-8") || text_same(codeset, "UTF8"))
+               ? "UTF8" : NULL;
 }
 
 static void append_encoding(struct text *settings, bool wide)
@@ -364,6 +352,7 @@ const struct inner_kind inner_psqlodbc = {
     .settings = settings,
     .who = who,
     .encoding_lost = true,
+    .narrow_encoding = inner_psqlodbc_narrow_encoding,
     .attr_default = attr_default,
     .may_be_dead = may_be_dead,
     .fault = fault,

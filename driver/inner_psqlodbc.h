@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * SQL that only PostgreSQL reads, for inner_psqlodbc*.c and for those who ask
- * PostgreSQL's own catalogs (topology_partitions.c, topology_resolve_sql.c).
+ * What inner_psqlodbc*.c share; and SQL that only PostgreSQL reads, for them
+ * and for those who ask PostgreSQL's own catalogs (topology_partitions.c,
+ * topology_resolve_sql.c).
  */
 #ifndef INNER_PSQLODBC_H
 #define INNER_PSQLODBC_H
@@ -11,6 +12,13 @@
 struct inner_sql;
 
 extern const struct inner_sql inner_psqlodbc_sql;
+
+/* What stands behind the '.' in the name of the environment's locale; NULL:
+   nothing, or there is no such locale.  The environment's own memory. */
+const char *inner_psqlodbc_codeset(void);
+
+/* struct inner_kind's narrow_encoding. */
+const char *inner_psqlodbc_narrow_encoding(void);
 
 /* SQL for one text: 'a' and itself, if it is plain ASCII, else 'x' and its
    UTF-8 in hex (topology_read_plain() reads it). */

@@ -26,6 +26,7 @@ EXTRA_DIST += \
 	driver/event.h \
 	driver/fleet.h \
 	driver/fleet_group.h \
+	driver/fleet_key.h \
 	driver/handle.h \
 	driver/inifile.h \
 	driver/inner.h \
@@ -68,6 +69,7 @@ EXTRA_DIST += \
 	driver/surface.def \
 	driver/surface.h \
 	driver/text.h \
+	driver/text_encoding.h \
 	driver/topology.h \
 	driver/topology_file.h \
 	driver/topology_file_ini.h \
@@ -144,6 +146,7 @@ driver_libcore_la_SOURCES = \
 	driver/balance_random.c \
 	driver/fleet.c \
 	driver/fleet_group.c \
+	driver/fleet_key.c \
 	driver/fleet_list.c \
 	driver/topology.c \
 	driver/topology_file.c \
@@ -181,6 +184,7 @@ driver_libcore_la_SOURCES = \
 	driver/inner_mariadb.c \
 	driver/inner_pqopt.c \
 	driver/inner_psqlodbc.c \
+	driver/inner_psqlodbc_encoding.c \
 	driver/inner_psqlodbc_sql.c \
 	driver/inner_sql.c \
 	driver/inner_sqlite.c \
@@ -197,6 +201,7 @@ driver_libcore_la_SOURCES = \
 	driver/log.c \
 	driver/why.c \
 	driver/text.c \
+	driver/text_encoding.c \
 	driver/text_odbc.c \
 	driver/library.c \
 	driver/lock.c \

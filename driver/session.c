@@ -100,6 +100,7 @@ SQLRETURN session_connect(struct session *s, struct config *config,
     SQLRETURN rc = SQL_ERROR;
 
     s->config = config;
+    s->wide = wide;
     s->forked = fork_count();
     text_init(&s->verdict);
     mutex_init(&s->lock, LOCK_DBC);
@@ -107,11 +108,10 @@ SQLRETURN session_connect(struct session *s, struct config *config,
     s->placing = false;
     if ((!session_attr_has_ours(s->kept) ||
          session_remember_string(s, &why)) &&
-        session_attr_configure(s->kept, config, &why) &&
-        session_read_key(s, &why)) {
+        session_attr_configure(s->kept, config, &why)) {
         s->fleet = fleet_get(config, &why);
     }
-    if (s->fleet) {
+    if (s->fleet && session_read_key(s, &why)) {
         s->login = login_get(s->fleet, config, odbc_version, wide);
         if (!s->login) {
             why_memory(&why);

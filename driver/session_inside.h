@@ -21,6 +21,7 @@
 struct session {
     struct session_attr *kept;
     struct config *config; /* NULL while not connected */
+    bool wide; /* connected by a wide function */
     struct fleet *fleet;
     struct login *login;
     struct link *_Atomic link; /* NULL: it is placed when it needs one */
@@ -47,7 +48,8 @@ bool session_writes(const struct session *s);
 /* Keeps what the string said before an attribute changes it.  False: why. */
 bool session_remember_string(struct session *s, struct why *why);
 
-/* config's AffinityKey into s->key, in place of what was there.  False: why. */
+/* config's AffinityKey into s->key, in place of what was there, as s->fleet
+   reads it.  False: why. */
 bool session_read_key(struct session *s, struct why *why);
 
 /* Gets a link for a session with fleet, login and key, and sets on it what

@@ -19,6 +19,7 @@
 
 #include "affinity_odbc.h"
 #include "diag.h"
+#include "fleet_key.h"
 #include "place.h"
 #include "session_attr.h"
 #include "session_inside.h"
@@ -28,17 +29,9 @@
 
 bool session_read_key(struct session *s, struct why *why)
 {
-    const char *key = s->config->session.key;
-
     route_key_free(s->key);
-    s->key = NULL;
-    switch (route_key_parse(key, strlen(key), &s->key, why)) {
-    case ROUTE_KEY_OK:
-    case ROUTE_KEY_NONE:
-        return true;
-    default:
-        return false;
-    }
+    return fleet_read_key(s->fleet, s->config->session.key, s->wide, &s->key,
+                          why);
 }
 
 bool session_writes(const struct session *s)

@@ -197,8 +197,7 @@ static void test_allow(void **state)
     end(dbc);
 }
 
-/* What the inner driver warns of when it connects is told to whoever connects,
-   and by no other call: under the manager's pool nobody is told it again. */
+/* What the inner driver warns of is told by connecting, and by no other call. */
 static void test_warnings(void **state)
 {
     SQLHDBC dbc = NULL;

@@ -82,6 +82,7 @@ unit_tests = \
 	tests/unit-route_type \
 	tests/unit-session_attr \
 	tests/unit-text \
+	tests/unit-text_encoding \
 	tests/unit-topology \
 	tests/unit-topology_file \
 	$(NULL)
@@ -126,6 +127,7 @@ integration_scripts = \
 	tests/log-test.py \
 	tests/mariadb-test.py \
 	tests/diff-test.sh \
+	tests/locale-test.sh \
 	tests/manager-test.py \
 	tests/route-truth-test.py \
 	tests/routing-test.py \

@@ -425,6 +425,47 @@ static void statement_defaults_are_known(void **state)
     assert_false(inner_psqlodbc.attr_default(SQL_ATTR_AUTOCOMMIT, &value));
 }
 
+/* PGCLIENTENCODING is PostgreSQL's name, however it is punctuated; without it,
+   what the locale is called counts, if there is such a locale. */
+static void narrow_texts_are_in_an_encoding(void **state)
+{
+    static const struct {
+        const char *client, *locale, *encoding;
+    } rows[] = {
+        { "LATIN1", "C", "ISO-8859-1" },
+        { "latin-9", "C", "ISO-8859-15" },
+        { "ISO_8859-5", "C", "ISO-8859-5" },
+        { "WIN1252", "C.UTF-8", "CP1252" },
+        { "UTF8", "C", NULL },
+        { "SQL_ASCII", "C", NULL },
+        { "LATIN", "C", NULL },
+        { "LATIN11", "C", NULL },
+        { "", "C", NULL },
+        { NULL, "C", NULL },
+        { NULL, "C.UTF-8", NULL },
+        { NULL, "no_SUCH.ISO-8859-1", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *encoding;
+
+        setenv("LC_ALL", rows[i].locale, 1);
+        if (rows[i].client) {
+            setenv("PGCLIENTENCODING", rows[i].client, 1);
+        } else {
+            unsetenv("PGCLIENTENCODING");
+        }
+        encoding = inner_psqlodbc.narrow_encoding();
+        if (!encoding != !rows[i].encoding ||
+            (encoding && strcmp(encoding, rows[i].encoding) != 0)) {
+            fail_msg("row %zu: %s", i, encoding ? encoding : "NULL");
+        }
+    }
+    unsetenv("LC_ALL");
+    unsetenv("PGCLIENTENCODING");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +478,7 @@ int main(void)
         cmocka_unit_test(words_count_where_the_state_is_lost),
         cmocka_unit_test(states_count_where_they_are_given),
         cmocka_unit_test(statement_defaults_are_known),
+        cmocka_unit_test(narrow_texts_are_in_an_encoding),
     };
 
     unit_folder_make();
