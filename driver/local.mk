@@ -149,10 +149,12 @@ driver_libcore_la_SOURCES = \
 	driver/fleet_key.c \
 	driver/fleet_list.c \
 	driver/topology.c \
+	driver/topology_change.c \
 	driver/topology_file.c \
 	driver/topology_file_ini.c \
 	driver/topology_file_scan.c \
 	driver/topology_find.c \
+	driver/topology_fingerprint.c \
 	driver/topology_hash.c \
 	driver/topology_map.c \
 	driver/topology_next.c \

@@ -3,9 +3,9 @@
 
 /*
  * The state of a fleet's topology: who was asked, answered or failed, and of
- * which generation that is.  Who owns a key is in topology_find.c, whom to ask
- * next in topology_next.c, merging in topology_map.c; what an instance is asked
- * depends on the source:
+ * which generation that is.  What makes it out of date is in topology_change.c,
+ * who owns a key in topology_find.c, whom to ask next in topology_next.c,
+ * merging in topology_map.c; what an instance is asked depends on the source:
  *
  *   TABLE   topology_partitions.c    its part of a partitioned table
  *   QUERY   topology_query.c         the rows of the user's query
@@ -14,6 +14,7 @@
  */
 #include "autoconf.h"
 
+#include "event.h"
 #include "topology_inside.h"
 
 #include <stdio.h>
@@ -269,6 +270,21 @@ bool topology_complete(struct fleet *fleet)
     return complete;
 }
 
+bool topology_begun(struct fleet *fleet)
+{
+    struct topology *topology = fleet->topology;
+    bool begun = false;
+
+    mutex_lock(&topology->lock);
+    for (uint32_t i = 0; i < fleet->count && !begun; i++) {
+        const struct topology_instance *at = &topology->at[i];
+
+        begun = at->asking > 0 || at->state != TOPOLOGY_UNASKED || at->claim;
+    }
+    mutex_unlock(&topology->lock);
+    return begun;
+}
+
 /* ---- asking ------------------------------------------------------------ */
 
 /* It failed: not again before a while. */
@@ -350,11 +366,38 @@ static void store_locked(struct topology *topology, uint32_t i,
         share_locked(topology, i, reply);
         at->claim = topology_reply_retain(reply);
     }
+    topology->at[at->group].doubted = false;
     at->state = TOPOLOGY_ANSWERED;
     at->heard_at = clock_ns();
     at->again = false;
     at->backoff_ms = 0;
     at->retry_at = 0;
+    memset(&at->error, 0, sizeof at->error);
+}
+
+/* For those who look at the events: once until it changes. */
+static void say_failed_locked(const struct topology *topology, uint32_t i,
+                              const struct link_error *error)
+{
+    const struct fleet *fleet = topology->fleet;
+    struct text text = { 0 };
+
+    if (strcmp(topology->at[i].error.text, error->text) != 0) {
+        link_say_error(error, &text);
+        event_say(fleet->events, LOG_IS_WARNING, fleet->instances[i].name,
+                  "does not say what it owns: %s", text_string(&text));
+        text_free(&text);
+    }
+}
+
+static void say_answered(const struct topology *topology, uint32_t i,
+                         const struct topology_reply *reply)
+{
+    const struct fleet *fleet = topology->fleet;
+
+    event_say(fleet->events, LOG_IS_INFO, fleet->instances[i].name,
+              "has said what it owns: %u partitions, ranges or values",
+              reply->local_count);
 }
 
 /* Is there anything that this instance can still tell? */
@@ -380,20 +423,27 @@ static struct topology_reply *ask_source(const struct topology *topology,
 static bool learn(struct topology *topology, uint32_t i, struct link *link,
                   uint64_t generation, struct link_error *error)
 {
+    uint64_t begin = clock_ns(), now;
     struct topology_reply *reply = ask_source(topology, i, link, error);
     struct topology_reply *old[2] = { NULL };
     bool ok = reply != NULL, current;
 
+    now = clock_ns();
     mutex_lock(&topology->lock);
     current = generation == topology->generation;
     if (ok && current) {
         ok = fits_locked(topology, i, reply, error);
     }
     if (ok && current) {
+        if (!topology_reply_same(reply, topology->at[i].reply)) {
+            topology->stale = true;
+            say_answered(topology, i, reply);
+        }
         store_locked(topology, i, reply, old);
-        topology->stale = true;
+        topology_checked_locked(topology, i, now, now - begin);
         reply = NULL;
     } else if (!ok && current) {
+        say_failed_locked(topology, i, error);
         topology->at[i].error = *error;
         back_off_locked(topology, i);
     }
@@ -432,140 +482,4 @@ bool topology_ask(struct fleet *fleet, uint32_t i, struct link *link,
     came_back_locked(topology, i);
     mutex_unlock(&topology->lock);
     return ok;
-}
-
-/* ---- changes ----------------------------------------------------------- */
-
-/* One that is somebody else now, or has another role, has not answered yet,
-   and nor has its group (rules §1.1, §1.4).  What points at it stands. */
-static bool changed_locked(struct topology *topology, uint32_t i)
-{
-    struct topology_instance *at = &topology->at[i];
-    const struct instance *instance = &topology->fleet->instances[i];
-    bool changed = at->known && instance->who_at &&
-                   (at->said.role != instance->who.role ||
-                    strcmp(at->said.identity, instance->who.identity) != 0);
-
-    at->known = instance->who_at != 0;
-    at->said = instance->who;
-    return changed && topology->kind <= TOPOLOGY_QUERY;
-}
-
-static void unlearn_locked(struct topology *topology, uint32_t i)
-{
-    struct topology_instance *at = &topology->at[i];
-
-    topology_reply_release(at->reply); /* at->claim keeps its memory */
-    at->reply = NULL;
-    at->state = TOPOLOGY_UNASKED;
-    at->again = false;
-    at->retry_at = 0;
-    at->backoff_ms = 0;
-}
-
-void topology_take_groups_locked(struct fleet *fleet)
-{
-    struct topology *topology = fleet->topology;
-    bool any = false;
-
-    mutex_assert_held(&fleet->lock);
-    mutex_lock(&topology->lock);
-    memset(topology->mark, 0, fleet->count);
-    topology->strangers = 0;
-    for (uint32_t i = 0; i < fleet->count; i++) {
-        topology->at[i].led = false;
-    }
-    for (uint32_t i = 0; i < fleet->count; i++) {
-        struct topology_instance *at = &topology->at[i];
-        uint32_t group = atomic_load(&fleet->members[i].group);
-        uint8_t role = atomic_load(&fleet->members[i].role);
-        topology->grouping += at->group != group;
-        topology->stale |=
-            at->group != group || (at->reply && at->role != role);
-        at->group = group;
-        at->role = role;
-        topology->at[at->group].led |= at->role != ROUTE_STANDBY;
-        topology->strangers += fleet->instances[i].who_at == 0;
-        if (changed_locked(topology, i)) {
-            topology->mark[at->group] = any = true;
-        }
-    }
-    for (uint32_t i = 0; any && i < fleet->count; i++) {
-        if (topology->mark[topology->at[i].group]) {
-            unlearn_locked(topology, i);
-            topology->stale = true;
-        }
-    }
-    if (topology->kind == TOPOLOGY_HASH) {
-        topology_hash_target_locked(topology);
-    }
-    atomic_store(&topology->quiet_until, 0);
-    mutex_unlock(&topology->lock);
-    if (topology->kind == TOPOLOGY_MAP) {
-        topology_map_make(topology); /* a file's rows are few */
-    }
-}
-
-void topology_regroup(struct fleet *fleet)
-{
-    topology_map_make(fleet->topology);
-}
-
-void topology_forget(struct fleet *fleet)
-{
-    struct topology *topology = fleet->topology;
-    uint32_t count = fleet->count;
-
-    if (topology->kind > TOPOLOGY_QUERY) {
-        return;
-    }
-    mutex_lock(&topology->lock);
-    topology->generation++;
-    topology->stale = true;
-    for (uint32_t i = 0; i < count; i++) {
-        unlearn_locked(topology, i);
-    }
-    topology_resolver_clear_locked(topology->resolver);
-    atomic_store(&topology->quiet_until, 0);
-    mutex_unlock(&topology->lock);
-    topology_map_make(topology);
-}
-
-void topology_kin_locked(struct fleet *fleet, const uint32_t *instance,
-                         uint32_t count, uint8_t *kin)
-{
-    struct topology *topology = fleet->topology;
-
-    mutex_assert_held(&fleet->lock);
-    mutex_lock(&topology->lock);
-    for (uint32_t a = 0; a < count; a++) {
-        const struct topology_instance *x = &topology->at[instance[a]];
-        for (uint32_t b = 0; b < count; b++) {
-            const struct topology_instance *y = &topology->at[instance[b]];
-            kin[a * count + b] =
-                topology->kind > TOPOLOGY_QUERY && (!x->claim || !y->claim)
-                    ? TOPOLOGY_KIN_SAME
-                : !x->claim || !y->claim ? TOPOLOGY_KIN_UNKNOWN
-                : a != b && topology_reply_apart(x->claim, y->claim)
-                    ? TOPOLOGY_KIN_APART
-                    : TOPOLOGY_KIN_SAME;
-        }
-    }
-    mutex_unlock(&topology->lock);
-}
-
-uint32_t topology_timeline_locked(struct fleet *fleet, uint32_t i,
-                                  const char *identity, uint32_t timeline)
-{
-    struct topology_instance *at = &fleet->topology->at[i];
-
-    mutex_assert_held(&fleet->lock);
-    if (strcmp(at->identity, identity) != 0) {
-        snprintf(at->identity, sizeof at->identity, "%s", identity);
-        at->timeline = 0;
-    }
-    if (timeline > at->timeline) {
-        at->timeline = timeline;
-    }
-    return at->timeline;
 }

@@ -102,6 +102,23 @@ bool topology_ask(struct fleet *fleet, uint32_t i, struct link *link,
    once. */
 void topology_not_asked(struct fleet *fleet, uint32_t i, bool back_off);
 
+/* Is it time to ask instance i whether its answer still holds, as part of the
+   keeper's probe?  Then an SQL expression is appended whose value goes to
+   topology_fingerprint_heard(); it needs no privilege and no setting.  No
+   locks. */
+bool topology_fingerprint_due(struct fleet *fleet, uint32_t i, uint64_t now,
+                              struct text *expression);
+
+/* The value (NULL: NULL), and what asking for it has cost, ns.  True: its
+   group's answers are out of date, and the keeper is to ask again.  On a helper
+   thread, no lock held. */
+bool topology_fingerprint_heard(struct fleet *fleet, uint32_t i,
+                                const char *value, uint64_t now,
+                                uint64_t cost);
+
+/* Has anybody been asked yet?  Without a key nobody is (rules §1.5). */
+bool topology_begun(struct fleet *fleet);
+
 /* Groups, roles or identities have changed: make the map anew from the
    answers that stand.  No lock may be held. */
 void topology_regroup(struct fleet *fleet);

@@ -119,6 +119,22 @@ static bool headless_locked(struct topology *topology, uint64_t now,
            pending_locked(topology, now);
 }
 
+/* Is it by pointers alone that this is known, at a group which is known to have
+   changed (rules §1.1)?  As long as it can be asked. */
+static bool doubted_locked(struct topology *topology,
+                           const struct topology_answer *answer)
+{
+    for (uint32_t k = 0; k < answer->count; k++) {
+        uint32_t group = answer->owners[k];
+
+        if (topology->at[group].doubted) {
+            topology_mark_locked(topology);
+            return topology->mark[group] & TOPOLOGY_MARK_ALIVE;
+        }
+    }
+    return false;
+}
+
 /* Rows of AffinityQuery give no type: keys are whole numbers as long as every
    value is one, and somebody has not answered yet. */
 static bool type_is_open_locked(struct topology *topology)
@@ -157,8 +173,14 @@ bool topology_find_locked(struct topology *topology,
         !topology_resolver_find_locked(topology, key, now, answer)) {
         return true;
     }
-    if (answer->state == ROUTE_IS_OWNED &&
-        headless_locked(topology, now, answer)) {
+    if (answer->state == ROUTE_IS_OWNED && doubted_locked(topology, answer)) {
+        answer->state = ROUTE_IS_UNKNOWN;
+        answer->count = 0;
+        answer->pending = pending_locked(topology, now);
+        why_set(&answer->why, WHY_GENERAL, "its owner holds other partitions "
+                "than before and has not said which yet");
+    } else if (answer->state == ROUTE_IS_OWNED &&
+               headless_locked(topology, now, answer)) {
         answer->state = ROUTE_IS_UNKNOWN;
         answer->count = 0;
         answer->pending = true;

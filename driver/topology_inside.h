@@ -40,11 +40,14 @@ struct topology_instance {
     uint64_t heard_at;   /* ns: its answer */
     uint64_t retry_at;   /* ns: not asked before */
     uint32_t backoff_ms;
+    uint64_t check_at;   /* ns: ask then whether its answer still holds */
     struct link_error error; /* FAILED: state "" = it was not opened */
     uint32_t group;      /* as fleet_group.c last said */
     uint8_t role;        /* enum route_role, likewise */
     bool led;            /* of the group of this name: one of it may write, or
                             has not said that it may not */
+    bool doubted;        /* the group of this name owns other keys than it said,
+                            and has not said which: nor do pointers at it */
     bool known;          /* it has said who it is: */
     struct link_who said;
 
@@ -153,6 +156,10 @@ struct topology_reply *topology_query_ask(const struct topology *topology,
 bool topology_begin(struct link *link, struct link_error *error);
 bool topology_end(struct link *link, bool ok, struct link_error *error);
 
+/* Appends an expression for the oid of AffinityTable's table, NULL if there is
+   none.  Needs no privilege, under any search_path. */
+void topology_append_table(struct text *sql, const char *table);
+
 /* Appends bytes in hex, for convert_from(decode('…', 'hex'), 'UTF8'). */
 void topology_append_hex(struct text *sql, const char *bytes, size_t length);
 
@@ -197,6 +204,27 @@ bool topology_resolver_run(struct topology *topology, uint32_t i,
 /* Why a key is not known, or owned by nobody.  Locks: holds the topology's. */
 void topology_say_unknown_locked(struct topology *topology, struct why *why);
 void topology_say_unowned_locked(struct topology *topology, struct why *why);
+
+/* ---- topology_change.c ------------------------------------------------- */
+
+/* What the members of this group have said is out of date: they are to be
+   asked anew.  topology_map_make() is to follow, without the lock.
+   Locks: holds the topology's. */
+void topology_unlearn_group_locked(struct topology *topology, uint32_t group);
+
+/* ---- topology_fingerprint.c -------------------------------------------- */
+
+/* Appends an expression that changes its value when what the instance says of
+   AffinityTable would: 32 digits, NULL = no such table. */
+void topology_append_fingerprint(struct text *sql, const char *table);
+
+/* Instance i has just answered, which took `cost` ns. */
+void topology_checked_locked(struct topology *topology, uint32_t i,
+                             uint64_t now, uint64_t cost);
+
+/* Is it time to ask an instance again that has answered? */
+bool topology_recheck_locked(const struct topology *topology, uint32_t i,
+                             uint64_t now);
 
 /* ---- topology.c: completeness ------------------------------------------ */
 

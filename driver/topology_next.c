@@ -145,6 +145,20 @@ static int next_claimant_locked(struct topology *topology,
     return -1;
 }
 
+/* One whose answer may not hold any more. */
+static int next_doubtful_locked(struct topology *topology, uint64_t now)
+{
+    for (uint32_t i = 0; i < topology->fleet->count; i++) {
+        if (!topology->at[i].asking &&
+            topology_recheck_locked(topology, i, now) &&
+            topology_askable_locked(topology, i, now)) {
+            topology->at[i].again = true;
+            return ask_locked(topology, i, now);
+        }
+    }
+    return -1;
+}
+
 static int next_for_key_locked(struct topology *topology,
                                const struct route_key *key, uint64_t now)
 {
@@ -188,6 +202,9 @@ static uint64_t wake_locked(struct topology *topology, uint64_t now,
         } else if (topology_wanted_locked(topology, i)) {
             when = at->retry_at > retry ? at->retry_at : retry;
             wake = clock_earlier(wake, when > now ? when : now);
+        } else if (topology_recheck_locked(topology, i, UINT64_MAX)) {
+            when = at->check_at > retry ? at->check_at : retry;
+            wake = clock_earlier(wake, when > now ? when : now);
         }
     }
     return wake;
@@ -214,6 +231,7 @@ static int next_of_all_locked(struct topology *topology, uint64_t now)
 
     if (count_asked_locked(topology, now, KEEPER_OVERDUE_MS) < ASKED_AT_ONCE) {
         i = next_unasked_locked(topology, now);
+        i = i < 0 ? next_doubtful_locked(topology, now) : i;
     }
     if (i < 0) {
         uint64_t wake = wake_locked(topology, now, false);

@@ -91,7 +91,7 @@ static bool take_table(void *arg, unsigned count, const char *const *values)
 {
     struct asking *ask = arg;
 
-    if (count < 5 || !values[0]) {
+    if (count < 6 || !values[0]) {
         return false;
     }
     ask->version = strtol(values[0], NULL, 10);
@@ -101,6 +101,8 @@ static bool take_table(void *arg, unsigned count, const char *const *values)
     ask->relkind = values[3] ? *values[3] : '\0';
     snprintf(ask->collation, sizeof ask->collation, "%s",
              values[4] ? values[4] : "");
+    snprintf(ask->reply->fingerprint, sizeof ask->reply->fingerprint, "%s",
+             values[5] ? values[5] : "");
     return false;
 }
 
@@ -117,10 +119,11 @@ static bool ask_table(struct asking *ask)
                 "(SELECT CASE WHEN coalesce(to_jsonb(d) ->> "
                 "'datlocprovider', 'c') = 'c' THEN d.datcollate::text END "
                 "FROM pg_catalog.pg_database d "
-                "WHERE d.datname = current_database()) "
-                "FROM (SELECT to_regclass(convert_from(decode('");
-    topology_append_hex(&sql, table_of(ask), strlen(table_of(ask)));
-    text_append(&sql, "', 'hex'), 'UTF8'))::oid AS oid) r "
+                "WHERE d.datname = current_database()), ");
+    topology_append_fingerprint(&sql, table_of(ask));
+    text_append(&sql, " FROM (SELECT ");
+    topology_append_table(&sql, table_of(ask));
+    text_append(&sql, " AS oid) r "
                       "LEFT JOIN pg_catalog.pg_class c ON c.oid = r.oid");
     ok = sql.failed ? fail(ask, "out of memory")
                     : link_query(ask->link, text_string(&sql), take_table, ask,

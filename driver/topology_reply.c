@@ -431,6 +431,19 @@ bool topology_reply_share(struct topology_reply *reply,
     return true;
 }
 
+bool topology_reply_same(struct topology_reply *reply,
+                         const struct topology_reply *other)
+{
+    return other && reply->kind == other->kind &&
+           reply->numbers == other->numbers &&
+           reply->otherwise == other->otherwise &&
+           reply->distrust == other->distrust && !reply->server_count &&
+           !other->server_count && topology_reply_share(reply, other) &&
+           (reply->tree->count == 0 ||
+            memcmp(reply->claims, other->claims,
+                   reply->tree->count * sizeof *reply->claims) == 0);
+}
+
 bool topology_reply_apart(const struct topology_reply *a,
                           const struct topology_reply *b)
 {

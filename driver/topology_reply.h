@@ -82,6 +82,7 @@ struct topology_reply {
     bool numbers;    /* rows: every value is a whole number */
     char kind;       /* rows: r, l, h; a table: 0 */
     bool failed;     /* out of memory while it was made */
+    char fingerprint[33]; /* of the table when it was read; "" = none */
     char *note;      /* a sentence about what is missing, or NULL */
 
     /* topology_map.c's, while it makes a map: what stands for the owner of
@@ -117,6 +118,10 @@ bool topology_reply_settle(struct topology_reply *reply);
 /* Has `reply` use the tree of `other` if they are equal; true if so. */
 bool topology_reply_share(struct topology_reply *reply,
                           const struct topology_reply *other);
+
+/* Do they say the same?  Shares the tree, as above. */
+bool topology_reply_same(struct topology_reply *reply,
+                         const struct topology_reply *other);
 
 /* Does each of the two store a leaf that the other does not (rules §1.7)? */
 bool topology_reply_apart(const struct topology_reply *a,

@@ -31,11 +31,10 @@
 
 static const char before_table[] =
     "DO $odbc_affinity$ "
-    "DECLARE root oid := to_regclass(convert_from(decode('";
+    "DECLARE root oid := ";
 
 static const char before_keys[] =
-    "', 'hex'), 'UTF8')); "
-    "cells text[]; names text[]; item text; given text; path text; "
+    "; cells text[]; names text[]; item text; given text; path text; "
     "tests text; state text; answer text := ''; used int; ended bool; "
     "node oid; child oid; kind text; col record; "
     "BEGIN FOREACH item IN ARRAY string_to_array('";
@@ -237,7 +236,7 @@ bool topology_resolve_ask(const char *table, const char *instance,
     bool ok;
 
     text_append(&sql, before_table);
-    topology_append_hex(&sql, table, strlen(table));
+    topology_append_table(&sql, table);
     text_append(&sql, before_keys);
     for (uint32_t k = 0; k < count; k++) {
         if (k) {

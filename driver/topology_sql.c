@@ -40,6 +40,27 @@ bool topology_end(struct link *link, bool ok, struct link_error *error)
     return false;
 }
 
+/* By the catalogs, since to_regclass() refuses those who may not use the
+   schema: what a login may not read it may still be routed by. */
+void topology_append_table(struct text *sql, const char *table)
+{
+    text_append(sql,
+                "(SELECT c.oid FROM pg_catalog.pg_class c "
+                "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace, "
+                "(SELECT pg_catalog.parse_ident(pg_catalog.convert_from("
+                "pg_catalog.decode('");
+    topology_append_hex(sql, table, strlen(table));
+    text_append(sql,
+                "', 'hex'), 'UTF8')) AS parts) i "
+                "WHERE c.relname = "
+                "i.parts[pg_catalog.cardinality(i.parts)]::pg_catalog.name "
+                "AND CASE pg_catalog.cardinality(i.parts) WHEN 1 THEN "
+                "n.nspname = ANY (pg_catalog.current_schemas(true)) "
+                "ELSE n.nspname = i.parts[1]::pg_catalog.name END "
+                "ORDER BY pg_catalog.array_position("
+                "pg_catalog.current_schemas(true), n.nspname) LIMIT 1)");
+}
+
 void topology_append_hex(struct text *sql, const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

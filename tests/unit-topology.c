@@ -28,6 +28,7 @@ static struct canned {
     bool forgets;              /* REFRESH AFFINITY comes while it answers */
     const char *const *rows;   /* of AffinityQuery: kind,low,high */
     bool dead;
+    const char *fingerprint; /* of the table; NULL = none */
 } canned[INSTANCES_MAX];
 
 static unsigned queries, resolutions;
@@ -134,8 +135,8 @@ bool link_query(struct link *link, const char *sql, link_row *row, void *arg,
         return true;
     }
     if (strstr(sql, "server_version_num")) {
-        give(row, arg, 5, "150000", "UTF8", c->leaves ? "100" : NULL,
-             c->leaves ? "p" : NULL, "C.UTF-8");
+        give(row, arg, 6, "150000", "UTF8", c->leaves ? "100" : NULL,
+             c->leaves ? "p" : NULL, "C.UTF-8", c->fingerprint);
     } else if (strstr(sql, "pt.partstrat")) {
         give_columns(c, row, arg);
     } else if (strstr(sql, "pg_foreign_server")) {
@@ -862,6 +863,142 @@ static void test_trees_are_shared(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
+/* ---- whether an answer still holds ----------------------------------------- */
+
+/* The keeper's probe of an instance hears this fingerprint. */
+static bool hear_fingerprint(uint32_t i, const char *value, uint64_t now,
+                             uint64_t cost)
+{
+    struct text expression = { 0 };
+    bool due = topology_fingerprint_due(&fleet, i, now, &expression);
+
+    assert_int_equal(due, expression.length > 0);
+    text_free(&expression);
+    return due && topology_fingerprint_heard(&fleet, i, value, now, cost);
+}
+
+static void test_fingerprint_clears_its_group_alone(void **state)
+{
+    static const char *const moved_n1[] = { "0 1000", "1000 2000",
+                                            "2000 3000 n3", "default", NULL };
+    static const char *const moved_n2[] = { "0 1000 n1", "1000 2000 n1",
+                                            "2000 3000 n3", "default n1",
+                                            NULL };
+    uint64_t now;
+
+    (void)state;
+    make_fleet("n1 n2 n3", "t", "", "");
+    canned[1].fingerprint = "before";
+    learn_all();
+    now = clock_ns();
+    assert_string_equal(owner_of("1500"), "n2");
+    assert_false(hear_fingerprint(1, "before", now, 0));
+    assert_false(hear_fingerprint(0, NULL, now, 0));
+    assert_string_equal(owner_of("1500"), "n2");
+
+    canned[0].leaves = moved_n1;
+    canned[1].leaves = moved_n2;
+    canned[1].fingerprint = "after";
+    assert_true(hear_fingerprint(1, "after", now, 0));
+    assert_string_equal(owner_of("500"), "n1"); /* another group's */
+    assert_string_equal(owner_of("2500"), "n3");
+    assert_string_equal(owner_of("1500"), "unknown, pending");
+    assert_string_equal(next_for(NULL), "n2");
+    learn("n2");
+    /* two contradict each other until n1 is asked as well */
+    assert_string_not_equal(owner_of("1500"), "n2");
+    assert_true(hear_fingerprint(0, "new", now, 0));
+    assert_string_equal(next_for(NULL), "n1");
+    canned[0].fingerprint = "new";
+    learn("n1");
+    assert_string_equal(owner_of("1500"), "n1");
+    assert_string_equal(next_for(NULL), "");
+}
+
+static void test_fingerprint_costs_a_hundredth(void **state)
+{
+    const uint64_t ms = NS_PER_MS;
+    uint64_t now;
+
+    (void)state;
+    make_fleet("n1 n2 n3", "t", "", "");
+    assert_false(hear_fingerprint(0, "x", clock_ns(), 0)); /* no answer yet */
+    learn_all();
+    now = clock_ns();
+    assert_false(hear_fingerprint(0, NULL, now, 36 * ms));
+    /* not due before 3.6 s, whatever it would say */
+    assert_false(hear_fingerprint(0, "x", now + 3599 * ms, 0));
+    assert_true(hear_fingerprint(0, "x", now + 3600 * ms, 0));
+    assert_false(hear_fingerprint(0, "x", now + 9000 * ms, 0)); /* unlearnt */
+}
+
+static void test_a_table_that_is_made_later_is_seen(void **state)
+{
+    (void)state;
+    make_fleet("n1 n2", "t", "", "");
+    canned[0].leaves = canned[1].leaves = NULL;
+    learn_all();
+    assert_string_equal(owner_of("500"), "unowned");
+    canned[0].leaves = leaves_n1;
+    canned[0].fingerprint = "made";
+    assert_true(hear_fingerprint(0, "made", clock_ns(), 0));
+    learn("n1");
+    assert_string_equal(owner_of("500"), "n1");
+}
+
+static void test_a_query_is_asked_again(void **state)
+{
+    static const char *const before[] = { "range,0,1000", NULL };
+    static const char *const after[] = { "range,0,500", NULL };
+    const struct route_map *map;
+
+    (void)state;
+    make_fleet("n1", "", "my_query", "");
+    fleet.config.check_interval = 1;
+    canned[0].leaves = NULL;
+    canned[0].rows = before;
+    learn("n1");
+    assert_string_equal(owner_of("700"), "n1");
+    fleet.topology->at[0].check_at = 0;
+    fleet.topology->quiet_until = 0;
+    assert_string_equal(next_for(NULL), "n1");
+    map = fleet.topology->map->map;
+    learn("n1"); /* says the same: nothing is made anew */
+    assert_ptr_equal(fleet.topology->map->map, map);
+    canned[0].rows = after;
+    fleet.topology->at[0].check_at = 0;
+    fleet.topology->quiet_until = 0;
+    assert_string_equal(next_for(NULL), "n1");
+    assert_string_equal(owner_of("700"), "n1"); /* known meanwhile */
+    learn("n1");
+    assert_string_equal(owner_of("700"), "unowned");
+
+    fleet.config.check_interval = 0; /* the keeper does not watch */
+    fleet.topology->at[0].check_at = 0;
+    fleet.topology->quiet_until = 0;
+    assert_string_equal(next_for(NULL), "");
+}
+
+/* Rules §1.1: one that goes up and down, again and again, makes no key of
+   another group unknown. */
+static void test_a_flapping_instance_is_its_own_affair(void **state)
+{
+    (void)state;
+    make_fleet("n1 n2 n3", "t", "", "");
+    learn_all();
+    for (int n = 0; n < 50; n++) {
+        hear("n2", n % 2 ? LINK_ROLE_PRIMARY : LINK_ROLE_STANDBY, "n2", 1);
+        assert_string_equal(owner_of("500"), "n1");
+        assert_string_equal(owner_of("2500"), "n3");
+        put_down("n2");
+        assert_string_equal(owner_of("500"), "n1");
+        assert_string_equal(owner_of("2500"), "n3");
+        if (n % 5 == 0) {
+            learn("n2");
+        }
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -899,6 +1036,11 @@ int main(void)
         TEST(test_hash),
         TEST(test_hash_by_configured_groups),
         TEST(test_show),
+        TEST(test_fingerprint_clears_its_group_alone),
+        TEST(test_fingerprint_costs_a_hundredth),
+        TEST(test_a_table_that_is_made_later_is_seen),
+        TEST(test_a_query_is_asked_again),
+        TEST(test_a_flapping_instance_is_its_own_affair),
         TEST(test_trees_are_shared),
     };
 
