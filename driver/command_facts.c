@@ -26,16 +26,16 @@ const char *command_facts_role(enum route_role role)
 const char *command_facts_state(const struct fleet *fleet, uint32_t i,
                                 enum route_health health)
 {
-    switch (health) {
-    case ROUTE_UP:
-        return atomic_load(&fleet->members[i].slow) ? "slow" : "up";
-    case ROUTE_DOWN:
-        return "down";
-    case ROUTE_DRAINING:
-        return "draining";
-    default:
-        return "untried";
+    static const char *const words[ROUTE_HEALTHS] = {
+        "untried", "up", "suspect", "down"
+    };
+    const struct route_member *m = &fleet->members[i];
+
+    if (atomic_load(&m->drained)) {
+        return health == ROUTE_DOWN ? "draining, down" : "draining";
     }
+    return health == ROUTE_UP && atomic_load(&m->slow) ? "slow"
+                                                       : words[health];
 }
 
 const char *command_facts_name(const struct fleet *fleet, int64_t i)

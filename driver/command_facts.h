@@ -12,7 +12,7 @@
 
 const char *command_facts_role(enum route_role role);
 
-/* untried, up, slow, down or draining. */
+/* untried, up, slow, suspect, down; draining, and whether it is down too. */
 const char *command_facts_state(const struct fleet *fleet, uint32_t i,
                                 enum route_health health);
 

@@ -21,9 +21,9 @@
  *   instance, group          group: its first-listed member
  *   role                     primary, standby, unknown
  *   state                    untried, up, slow (a call of ours is overdue),
- *                            down, draining
- *   since_ms                 in this state; retry_ms: when down, passed over
- *                            for so long yet
+ *                            suspect, down, draining, or "draining, down"
+ *   since_ms                 up, suspect or down; retry_ms: when suspect or
+ *                            down, passed over for so long yet
  *   idle, held, opening, reset, room   links of this session's login, and how
  *                            many more it may open
  *   served                   sessions placed there, all logins, as balancing
@@ -196,7 +196,7 @@ static void add_instance(struct command_answer *answer, struct fleet *fleet,
     command_answer_add(answer, command_facts_role(view.role));
     command_answer_add(answer, command_facts_state(fleet, i, view.health));
     add_span(answer, view.since, now);
-    add_span(answer, view.health == ROUTE_DOWN ? now : 0, view.retry_at);
+    add_span(answer, view.health >= ROUTE_SUSPECT ? now : 0, view.retry_at);
     command_answer_number(answer, stock->idle);
     command_answer_number(answer, stock->held);
     command_answer_number(answer, stock->opening);

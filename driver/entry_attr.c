@@ -212,6 +212,10 @@ static SQLRETURN get_inner(struct dbc *dbc, SQLINTEGER attribute,
     SQLRETURN rc;
 
     if (attribute == SQL_ATTR_CONNECTION_DEAD &&
+        session_is_lost(dbc->session)) {
+        return entry_say_dead(true, value, length);
+    }
+    if (attribute == SQL_ATTR_CONNECTION_DEAD &&
         !session_inner(dbc->session, &call)) { /* it will have another link */
         return entry_say_dead(false, value, length);
     }

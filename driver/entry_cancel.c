@@ -40,6 +40,15 @@ static SQLRETURN cancel(struct stmt *stmt)
     return entry_leave(&stmt->head, rc);
 }
 
+/* A call that is still inside the inner driver is ended already, where that is
+   possible at all (link_socket.h). */
+static SQLRETURN cancel_lost(struct stmt *stmt)
+{
+    return atomic_load_explicit(&stmt->running, memory_order_relaxed)
+               ? SQL_SUCCESS
+               : entry_lost(&stmt->head);
+}
+
 SQLRETURN entry_SQLCancel(SQLHSTMT handle)
 {
     struct stmt *stmt = handle;
@@ -49,6 +58,9 @@ SQLRETURN entry_SQLCancel(SQLHSTMT handle)
     }
     if (handle_inherited(&stmt->head)) {
         return entry_inherited(&stmt->head);
+    }
+    if (session_is_lost(stmt->dbc->session)) {
+        return cancel_lost(stmt);
     }
     return cancel(stmt);
 }

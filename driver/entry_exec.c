@@ -335,6 +335,20 @@ take_command(struct stmt *stmt, enum text_width width, enum way way,
     }
 }
 
+/* The statement cannot be used; but a session that has lost its link may still
+   ask what has become of it. */
+static __attribute__((noinline, cold)) SQLRETURN
+refuse_text(struct stmt *stmt, enum text_width width, enum way way,
+            void *text, SQLINTEGER length, SQLRETURN rc)
+{
+    if (way == WAY_DIRECT && handle_is(stmt, HANDLE_STMT) &&
+        session_is_lost(stmt->dbc->session) &&
+        command_likely(text, length, width)) {
+        take_command(stmt, width, way, text, length, &rc);
+    }
+    return rc;
+}
+
 /* SQLExecDirect or SQLPrepare; most texts go through at once. */
 static inline __attribute__((always_inline)) SQLRETURN
 take_text(enum text_width width, SQLHSTMT handle, enum way way, void *text,
@@ -344,8 +358,8 @@ take_text(enum text_width width, SQLHSTMT handle, enum way way, void *text,
     const struct inner_calls *call = NULL;
     SQLRETURN rc = surface_enter_STMT(&handle, &call);
 
-    if (rc != SQL_SUCCESS) {
-        return rc;
+    if (SURFACE_UNLIKELY(rc != SQL_SUCCESS)) {
+        return refuse_text(stmt, width, way, text, length, rc);
     }
     surface_forget_prepared(&stmt->head);
     stmt->refused = false;

@@ -35,6 +35,21 @@ struct twin entry_twin(struct head *head)
     return twin;
 }
 
+/* A call that was inside the inner driver has failed with its link. */
+static void say_death(struct head *head, struct session *session)
+{
+    struct text why;
+
+    text_init(&why);
+    session_say_lost(session, &why);
+    diag_add(&head->diags, WHY_DEAD,
+             "the link to instance %s died; whether what was asked for was "
+             "done is not known%s%s",
+             session_instance(session), why.length ? "; " : "",
+             text_string(&why));
+    text_free(&why);
+}
+
 SQLRETURN entry_leave(struct head *head, SQLRETURN rc)
 {
     struct twin twin;
@@ -55,10 +70,7 @@ SQLRETURN entry_leave(struct head *head, SQLRETURN rc)
         session_await_cancels(twin.dbc->session);
     }
     if (rc == SQL_ERROR && session_died_of(twin.dbc->session, &head->diags)) {
-        diag_add(&head->diags, WHY_DEAD,
-                 "the link to instance %s died; whether what was asked for "
-                 "was done is not known",
-                 session_instance(twin.dbc->session));
+        say_death(head, twin.dbc->session);
     }
     return rc;
 }
@@ -84,6 +96,34 @@ SQLRETURN entry_inherited(struct head *head)
                     "was done");
 }
 
+SQLRETURN entry_lost(struct head *head)
+{
+    struct twin twin = entry_twin(head);
+    struct text why;
+
+    text_init(&why);
+    session_say_lost(twin.dbc->session, &why);
+    diag_clear(&head->diags);
+    diag_add(&head->diags, WHY_DEAD,
+             "the link is lost and nothing was done: %s", text_string(&why));
+    text_free(&why);
+    return SQL_ERROR;
+}
+
+SQLRETURN entry_look(struct head *head)
+{
+    uint32_t news = atomic_load(&lock_news);
+
+    if (handle_inherited(head)) {
+        return entry_inherited(head);
+    }
+    if (session_is_lost(entry_twin(head).dbc->session)) {
+        return entry_lost(head);
+    }
+    atomic_store_explicit(&head->news, news, memory_order_relaxed);
+    return SQL_SUCCESS;
+}
+
 SQLRETURN entry_unconnected(struct head *head)
 {
     return diag_add(&head->diags, WHY_UNCONNECTED, "%s", "");
@@ -96,6 +136,9 @@ SQLRETURN entry_inner(struct dbc *dbc, SQLHDBC *inner,
 
     if (handle_inherited(&dbc->head)) {
         return entry_inherited(&dbc->head);
+    }
+    if (session_is_lost(dbc->session)) {
+        return entry_lost(&dbc->head);
     }
     rc = session_need_link(dbc->session, &dbc->head.diags);
     if (rc == SQL_SUCCESS) {

@@ -169,7 +169,8 @@ static void take_from_statements(struct desc *desc, bool inherited)
     struct stmt *stmt;
 
     while (handle_unset_desc(desc, &stmt, &role)) {
-        if (!inherited && stmt->call->SQLSetStmtAttr) {
+        if (!inherited && stmt->call->SQLSetStmtAttr &&
+            !session_is_lost(desc->dbc->session)) {
             lock_assert_none();
             stmt->call->SQLSetStmtAttr(stmt->inner,
                                        SQL_ATTR_APP_ROW_DESC + (int)role,
@@ -228,6 +229,11 @@ SQLRETURN entry_SQLFreeStmt(SQLHSTMT handle, SQLUSMALLINT option)
 
     if (option == SQL_DROP) {
         return entry_SQLFreeHandle(SQL_HANDLE_STMT, handle);
+    }
+    if (handle_is(head, HANDLE_STMT) && !handle_inherited(head) &&
+        session_is_lost(((struct stmt *)head)->dbc->session)) {
+        diag_clear(&head->diags);
+        return SQL_SUCCESS; /* what it would let go of is gone with the link */
     }
     rc = surface_enter_STMT(&handle, &call);
     if (rc != SQL_SUCCESS) {

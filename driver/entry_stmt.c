@@ -46,7 +46,7 @@ SQLRETURN entry_SQLGetStmtAttr(enum text_width width, SQLHSTMT handle,
     SQLRETURN rc;
 
     if (is_descriptor(attribute) && handle_is(head, HANDLE_STMT) &&
-        !handle_inherited(head)) {
+        !handle_inherited(head)) { /* no inner call, even if it is lost */
         return get_desc(handle, attribute, value, length);
     }
     rc = surface_enter_STMT(&handle, &call);
@@ -126,9 +126,9 @@ SQLRETURN entry_SQLSetStmtAttr(enum text_width width, SQLHSTMT handle,
     __typeof__(SQLSetStmtAttr) *set;
     SQLRETURN rc;
 
-    if (is_descriptor(attribute) && handle_is(head, HANDLE_STMT) &&
-        !handle_inherited(head)) {
-        return set_desc(handle, attribute, value);
+    if (is_descriptor(attribute) && handle_is(head, HANDLE_STMT)) {
+        rc = handle_is_stale(head) ? entry_look(head) : SQL_SUCCESS;
+        return rc == SQL_SUCCESS ? set_desc(handle, attribute, value) : rc;
     }
     rc = surface_enter_STMT(&handle, &call);
     if (rc != SQL_SUCCESS) {

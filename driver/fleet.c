@@ -2,48 +2,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The health of a fleet's instances, as their links tell it: what an opened,
- * refused, dead or late link says.  Making and finding fleets is in
+ * What is heard of a fleet's instances, and what follows at once.  Which state
+ * follows from what is in fleet_state.c; making and finding fleets is in
  * fleet_list.c, groups are in fleet_group.c.
- *
- * An instance that refuses or does not answer is passed over for 1 s, then
- * twice as long each time up to 30 s, until a link to it opens again.
  */
 #include "autoconf.h"
 
 #include "event.h"
 #include "fleet.h"
 #include "fleet_group.h"
+#include "keeper_clock.h"
 #include "text.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LOOK_MS = 250 };
-
-static void set_health_locked(struct fleet *fleet, uint32_t i,
-                              enum route_health health)
-{
-    struct route_member *m = &fleet->members[i];
-
-    mutex_assert_held(&fleet->lock);
-    if (atomic_load_explicit(&m->health, memory_order_relaxed) != health) {
-        fleet->instances[i].since = clock_ns();
-        atomic_store_explicit(&m->health, (uint8_t)health,
-                              memory_order_relaxed);
-    }
-}
 
 /* One that comes back has served less than the others: raise its counter to
    the lightest of those that are up, lest it be flooded (rules §10). */
 static void catch_up_locked(struct fleet *fleet, uint32_t i)
 {
     struct route_member *back = &fleet->members[i];
-    double least = -1, weight = back->weight ? back->weight : 1;
+    uint32_t own = atomic_load(&back->weight);
+    double least = -1, weight = own ? own : 1;
 
     for (uint32_t k = 0; k < fleet->count; k++) {
         struct route_member *m = &fleet->members[k];
-        if (k != i && atomic_load(&m->health) == ROUTE_UP && m->weight) {
-            double share = (double)atomic_load(&m->served) / m->weight;
+        uint32_t its = atomic_load(&m->weight);
+        if (k != i && atomic_load(&m->health) == ROUTE_UP && its) {
+            double share = (double)atomic_load(&m->served) / its;
             least = least < 0 || share < least ? share : least;
         }
     }
@@ -75,84 +64,224 @@ static void say_who(const struct fleet *fleet, uint32_t i,
               other ? ": another system than before" : "");
 }
 
-static void say_down(const struct fleet *fleet, uint32_t i,
-                     const struct link_error *error)
-{
-    struct text text;
+/* ---- links that are of no more use --------------------------------------- */
 
-    text_init(&text);
-    link_say_error(error, &text);
-    event_say(fleet->events, LOG_IS_ERROR, fleet->instances[i].name,
-              "is down: %s", text_string(&text));
-    text_free(&text);
+/* Units and links of all logins are to be gone through. */
+static void tell_watch(struct instance *instance)
+{
+    atomic_store(&instance->changed, true);
+    keeper_clock_wake(0);
+}
+
+void fleet_renew_links(struct fleet *fleet, uint32_t i)
+{
+    atomic_store(&fleet->instances[i].stale_at, clock_ns());
+    tell_watch(&fleet->instances[i]);
+}
+
+static void lose_sessions_locked(struct fleet *fleet, uint32_t i,
+                                 const struct link_error *why)
+{
+    struct instance *instance = &fleet->instances[i];
+    uint64_t now = clock_ns();
+
+    mutex_assert_held(&fleet->lock);
+    instance->lost = *why;
+    atomic_store(&instance->stale_at, now);
+    atomic_store(&instance->lost_at, now);
+    news_tell(); /* behind lost_at: who has heard it sees that */
+    tell_watch(instance);
+}
+
+void fleet_superseded_locked(struct fleet *fleet, uint32_t i,
+                             const char *format, ...)
+{
+    struct link_error why = { .state = "25006" };
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(why.text, sizeof why.text, format, arguments);
+    va_end(arguments);
+    lose_sessions_locked(fleet, i, &why);
+}
+
+void fleet_say_lost(struct fleet *fleet, uint32_t i, struct text *out)
+{
+    struct instance *instance = &fleet->instances[i];
+
+    mutex_lock(&fleet->lock);
+    text_appendf(out, "%s was found unusable %llu ms ago: ", instance->name,
+                 (unsigned long long)((clock_ns() -
+                                       atomic_load(&instance->lost_at)) /
+                                      NS_PER_MS));
+    link_say_error(&instance->lost, out);
+    mutex_unlock(&fleet->lock);
+}
+
+/* ---- facts --------------------------------------------------------------- */
+
+static void say_state(const struct fleet *fleet, uint32_t i,
+                      const struct fleet_state *before,
+                      const struct link_error *error)
+{
+    const struct instance *instance = &fleet->instances[i];
+    const struct fleet_state *now = &instance->state;
+    unsigned long long ms = (now->since - before->since) / NS_PER_MS;
+    struct text why;
+
+    text_init(&why);
+    if (error) {
+        link_say_error(error, &why);
+    } else {
+        text_append(&why, "a link to it died");
+    }
+    if (now->health == ROUTE_DOWN) {
+        event_say(fleet->events, LOG_IS_ERROR, instance->name, "is down: %s",
+                  text_string(&why));
+    } else if (now->health == ROUTE_SUSPECT && before->health == ROUTE_DOWN) {
+        event_say(fleet->events, LOG_IS_WARNING, instance->name,
+                  "answers again after %llu ms; it takes %u answers in a row "
+                  "until it is up", ms, (unsigned)fleet_state_needs(now));
+    } else if (now->health == ROUTE_SUSPECT) {
+        event_say(fleet->events, LOG_IS_WARNING, instance->name,
+                  "is suspect: %s", text_string(&why));
+    } else if (before->health != ROUTE_UNTRIED) {
+        event_say(fleet->events, LOG_IS_WARNING, instance->name,
+                  "is up again after %llu ms", ms);
+    }
+    text_free(&why);
+}
+
+/* The state has changed. */
+static void follow_locked(struct fleet *fleet, uint32_t i,
+                          const struct fleet_state *before,
+                          const struct link_error *error)
+{
+    struct instance *instance = &fleet->instances[i];
+    uint64_t now = instance->state.since;
+
+    say_state(fleet, i, before, error);
+    if (instance->state.health == ROUTE_DOWN) {
+        atomic_store(&instance->stale_at, now);
+    } else if (before->health == ROUTE_DOWN) {
+        catch_up_locked(fleet, i);
+        atomic_store(&fleet->members[i].back_at, now);
+    }
+    if (before->health != ROUTE_UNTRIED) {
+        tell_watch(instance);
+    }
+}
+
+static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
+                        const struct link_error *error)
+{
+    struct instance *instance = &fleet->instances[i];
+    struct route_member *m = &fleet->members[i];
+    struct fleet_state before = instance->state;
+    uint64_t now = clock_ns();
+    bool loses = fleet_state_take(&instance->state, fact, now,
+                                  (now ^ (uintptr_t)instance) / 1000);
+
+    mutex_assert_held(&fleet->lock);
+    if (error) {
+        instance->error = *error;
+    }
+    if (fact == FLEET_ANSWERED) {
+        atomic_store(&instance->answered_at, now);
+    } else {
+        atomic_store(&instance->suspect_at, now);
+    }
+    atomic_store(&m->retry_at, instance->state.retry_at);
+    atomic_store(&m->health, (uint8_t)instance->state.health);
+    if (before.health != instance->state.health) {
+        follow_locked(fleet, i, &before, error);
+    }
+    if (loses) {
+        lose_sessions_locked(fleet, i, &instance->error);
+    }
 }
 
 bool fleet_heard(struct fleet *fleet, uint32_t i, const struct link_who *who)
 {
     struct instance *instance = &fleet->instances[i];
     struct route_member *m = &fleet->members[i];
-    bool changed;
+    bool changed, other;
 
     mutex_lock(&fleet->lock);
-    if (atomic_load(&m->health) == ROUTE_DOWN) {
-        catch_up_locked(fleet, i);
-        event_say(fleet->events, LOG_IS_WARNING, instance->name,
-                  "is up again after %llu ms",
-                  (unsigned long long)((clock_ns() - instance->since) /
-                                       NS_PER_MS));
-    }
-    if (atomic_load(&m->health) != ROUTE_DRAINING) {
-        set_health_locked(fleet, i, ROUTE_UP);
-    }
-    instance->backoff_ms = 0;
-    changed = !instance->who_at || instance->who.role != who->role ||
-              instance->who.timeline != who->timeline ||
-              strcmp(instance->who.identity, who->identity) != 0;
+    take_locked(fleet, i, FLEET_ANSWERED, NULL);
+    other = instance->who_at &&
+            strcmp(instance->who.identity, who->identity) != 0;
+    changed = !instance->who_at || other || instance->who.role != who->role ||
+              instance->who.timeline != who->timeline;
     if (changed) {
         say_who(fleet, i, who);
+    }
+    if (other) {
+        fleet_renew_links(fleet, i);
+    } else if (atomic_load(&m->role) == ROUTE_PRIMARY &&
+               who->role == LINK_ROLE_STANDBY) {
+        fleet_superseded_locked(fleet, i, "it is a standby now");
     }
     instance->who = *who;
     instance->who_at = clock_ns();
     if (changed) {
-        atomic_store(&m->role, (uint8_t)who->role);
         fleet_regroup_locked(fleet);
     }
     mutex_unlock(&fleet->lock);
     return changed;
 }
 
-enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i,
-                              const struct link_error *error, bool late)
+void fleet_answered(struct fleet *fleet, uint32_t i)
 {
     struct instance *instance = &fleet->instances[i];
-    struct route_member *m = &fleet->members[i];
-    enum inner_fault fault =
-        late ? INNER_FAULT_INSTANCE
-             : instance->inner->kind->fault(error->state, error->native,
-                                            error->text);
+
+    if (atomic_load(&fleet->members[i].health) == ROUTE_UP) {
+        atomic_store(&instance->answered_at, clock_ns());
+        return;
+    }
+    mutex_lock(&fleet->lock);
+    take_locked(fleet, i, FLEET_ANSWERED, NULL);
+    mutex_unlock(&fleet->lock);
+}
+
+enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i,
+                              const struct link_error *error)
+{
+    struct instance *instance = &fleet->instances[i];
+    enum inner_fault fault = instance->inner->kind->fault(
+        error->state, error->native, error->text);
 
     mutex_lock(&fleet->lock);
-    instance->error = *error;
     if (fault == INNER_FAULT_INSTANCE || fault == INNER_FAULT_STARTING) {
-        uint32_t ms = clock_backoff_ms(
-            fault == INNER_FAULT_STARTING ? 0 : instance->backoff_ms);
-        instance->backoff_ms = ms;
-        atomic_store(&m->retry_at, clock_ns() + ms * NS_PER_MS);
-        atomic_store(&instance->suspect_at, clock_ns());
-        if (atomic_load(&m->health) != ROUTE_DOWN) {
-            say_down(fleet, i, error);
-        }
-        if (atomic_load(&m->health) != ROUTE_DRAINING) {
-            set_health_locked(fleet, i, ROUTE_DOWN);
-        }
+        take_locked(fleet, i,
+                    fault == INNER_FAULT_STARTING ? FLEET_STARTING
+                                                  : FLEET_REFUSED,
+                    error);
+    } else {
+        instance->error = *error;
     }
     mutex_unlock(&fleet->lock);
     return fault;
 }
 
+void fleet_silent(struct fleet *fleet, uint32_t i, uint64_t asked_at,
+                  const struct link_error *error)
+{
+    struct instance *instance = &fleet->instances[i];
+
+    mutex_lock(&fleet->lock);
+    take_locked(fleet, i,
+                atomic_load(&instance->answered_at) > asked_at ? FLEET_DOUBTED
+                                                               : FLEET_SILENT,
+                error);
+    mutex_unlock(&fleet->lock);
+}
+
 void fleet_suspect(struct fleet *fleet, uint32_t i)
 {
-    atomic_store(&fleet->instances[i].suspect_at, clock_ns());
+    mutex_lock(&fleet->lock);
+    take_locked(fleet, i, FLEET_DOUBTED, NULL);
+    mutex_unlock(&fleet->lock);
 }
 
 void fleet_set_slow(struct fleet *fleet, uint32_t i, bool slow)
@@ -175,7 +304,7 @@ bool fleet_may_lead(const struct fleet *fleet, uint32_t i, uint64_t now)
         m = &fleet->members[k];
         if (atomic_load(&m->group) == group &&
             atomic_load(&m->role) == ROUTE_PRIMARY &&
-            atomic_load(&m->health) != ROUTE_DOWN) {
+            atomic_load(&m->health) < ROUTE_SUSPECT) {
             return false;
         }
     }
@@ -208,7 +337,7 @@ void fleet_view(struct fleet *fleet, uint32_t i,
         .health = atomic_load(&m->health),
         .role = atomic_load(&m->role),
         .group = atomic_load(&m->group),
-        .since = instance->since,
+        .since = instance->state.since,
         .retry_at = atomic_load(&m->retry_at),
         .who = instance->who,
         .error = instance->error,

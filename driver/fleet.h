@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "fleet_state.h"
 #include "inner_kind.h"
 #include "keeper.h"
 #include "link.h"
@@ -34,19 +35,24 @@ struct instance {
     const char *dsn, *driver, *host; /* as in struct inner_target */
     char port[12];
     const struct inner *inner;
-    uint32_t pool_max;     /* PoolMax, or the map file's poolmax */
+    _Atomic uint32_t pool_max; /* PoolMax, or the map file's poolmax */
     struct lane *opening;  /* helper jobs that open links */
     struct lane *caring;   /* those that validate, reset, close and ask */
 
-    /* ns: links that have not answered since are validated before use */
-    _Atomic uint64_t suspect_at;
+    /* ns, 0 = never: a link that has not answered since is validated before
+       use; one opened before goes to no other session; one opened before is
+       lost to the session that holds it */
+    _Atomic uint64_t suspect_at, stale_at, lost_at;
+
+    _Atomic uint64_t answered_at; /* ns: a link there did, the last time */
+    _Atomic bool changed; /* watch_links.c has to go through links and units */
 
     /* guarded by fleet->lock */
+    struct fleet_state state; /* its copy for the decision: route_member */
     struct link_who who;   /* as last heard */
     uint64_t who_at;       /* ns; 0 = never */
-    uint64_t since;        /* ns: of its health */
-    uint32_t backoff_ms;   /* the latest; 0 = none since it was up */
     struct link_error error; /* latest failure; state "" = none */
+    struct link_error lost; /* why sessions have lost their links, lately */
 };
 
 struct fleet {
@@ -82,25 +88,80 @@ void fleet_release(struct fleet *fleet); /* no lock may be held */
 struct inner_target fleet_target(const struct fleet *fleet, uint32_t i,
                                  const struct connstr *passed);
 
-/* A link to i was opened or validated: it is up, and this is who it is.
-   A changed identity, role or timeline regroups (fleet_group.c).  True: what
-   owners may be has changed.  Locks: takes fleet->lock. */
+/* ---- what is heard of an instance ----------------------------------------
+
+   What follows from it is the table's to say (fleet_state.c), and is done at
+   once: going down, or coming back as somebody else, makes its links stale;
+   where sessions lose theirs, they find out at their next call, and who is
+   inside the inner driver is seen to by watch_links.c.
+   Locks: take fleet->lock; LOCK_LOGIN may be held. */
+
+/* A link to i was opened or validated, and this is who it is.  A changed
+   identity, role or timeline regroups (fleet_group.c).  True: what owners may
+   be has changed. */
 bool fleet_heard(struct fleet *fleet, uint32_t i, const struct link_who *who);
 
-/* Opening a link to i failed, or a link died: what that says of the instance
-   is the inner kind's to tell (rules §5.2).  late: it did not answer in time.
-   Returns the fault.  Locks: takes fleet->lock. */
+/* A link to i has answered without saying who it is.  Cheap while it is up. */
+void fleet_answered(struct fleet *fleet, uint32_t i);
+
+/* Opening a link to i failed, by this answer of its or of the network's, or a
+   link died with these words: what that says of the instance is the inner
+   kind's to tell (rules §5.2).  Returns the fault. */
 enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i,
-                              const struct link_error *error, bool late);
+                              const struct link_error *error);
+
+/* A question that was sent to i at asked_at (ns) has had all its time, and no
+   answer; error says so in a sentence of ours.  If a link there has answered
+   anything since, it is suspect and no more.  The caller has made sure that it
+   was not itself that was late. */
+void fleet_silent(struct fleet *fleet, uint32_t i, uint64_t asked_at,
+                  const struct link_error *error);
 
 /* A link to i is dead (rules §5.1): validate the others before use. */
 void fleet_suspect(struct fleet *fleet, uint32_t i);
+
+/* i was the primary of its group, and another is for certain: its links are
+   stale, and lost to those who hold them.  Locks: holds fleet->lock. */
+void fleet_superseded_locked(struct fleet *fleet, uint32_t i,
+                             const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- links that are of no more use --------------------------------------- */
+
+/* Links to i that were opened up to now go to no other session (REFRESH
+   AFFINITY LINKS): idle ones are closed soon, held ones when they come
+   back. */
+void fleet_renew_links(struct fleet *fleet, uint32_t i);
+
+/* Is a link that was opened at `opened` lost to its session? */
+static inline bool fleet_has_lost(const struct fleet *fleet, uint32_t i,
+                                  uint64_t opened)
+{
+    return opened <= atomic_load(&fleet->instances[i].lost_at);
+}
+
+/* Appends why, and how long ago: "n2 was found unusable 12 ms ago: …". */
+void fleet_say_lost(struct fleet *fleet, uint32_t i, struct text *out);
+
+/* May links to i be kept: it is neither drained nor disabled, and this one is
+   not stale. */
+static inline bool fleet_keeps(const struct fleet *fleet, uint32_t i,
+                               uint64_t opened)
+{
+    const struct route_member *m = &fleet->members[i];
+
+    return !atomic_load_explicit(&m->drained, memory_order_relaxed) &&
+           !atomic_load_explicit(&m->disabled, memory_order_relaxed) &&
+           opened > atomic_load_explicit(&fleet->instances[i].stale_at,
+                                         memory_order_relaxed);
+}
 
 /* A call of ours to i is overdue, or none is any more. */
 void fleet_set_slow(struct fleet *fleet, uint32_t i, bool slow);
 
 /* May instance i have become the primary of its group?  It was a standby when
-   it last said who it is, and no primary of the group is up.  No locks. */
+   it last said who it is, and no primary of the group is known to be up.  No
+   locks. */
 bool fleet_may_lead(const struct fleet *fleet, uint32_t i, uint64_t now);
 
 /* Is it time to look for primaries?  Says yes at most four times a second

@@ -59,6 +59,7 @@ static void begin(struct head *head, enum handle_kind kind, const char *dsn)
 {
     diag_init(&head->diags, dsn);
     head->forked = head->claimed = fork_count();
+    head->news = news_count() - 1; /* the first call looks */
     atomic_store_explicit(&head->kind, kind, memory_order_release);
 }
 

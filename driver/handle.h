@@ -56,6 +56,7 @@ struct head {
     _Atomic uint32_t kind; /* enum handle_kind */
     uint32_t forked;       /* fork_count() of the process it belongs to */
     uint32_t claimed;      /* … of the one that made its locks */
+    _Atomic uint32_t news; /* news_count() when it was last found usable */
     struct head *next_free;
     struct diags diags;
 };
@@ -132,6 +133,14 @@ static inline bool handle_is(const void *handle, enum handle_kind kind)
 static inline bool handle_inherited(const struct head *head)
 {
     return head->forked != fork_count();
+}
+
+/* Has something happened since this handle was last found usable, which may
+   concern it?  Then entry_look() says. */
+static inline bool handle_is_stale(const struct head *head)
+{
+    return atomic_load_explicit(&head->news, memory_order_relaxed) !=
+           news_count();
 }
 
 /* The live handle behind SQLHANDLE and SQL_HANDLE_ type, NULL: there is none

@@ -27,6 +27,7 @@ EXTRA_DIST += \
 	driver/fleet.h \
 	driver/fleet_group.h \
 	driver/fleet_key.h \
+	driver/fleet_state.h \
 	driver/handle.h \
 	driver/inifile.h \
 	driver/inner.h \
@@ -117,6 +118,7 @@ driver_libcore_la_SOURCES = \
 	driver/command_show.c \
 	driver/command_show_events.c \
 	driver/watch.c \
+	driver/watch_links.c \
 	driver/place.c \
 	driver/place_ask.c \
 	driver/place_say.c \
@@ -148,6 +150,7 @@ driver_libcore_la_SOURCES = \
 	driver/fleet_group.c \
 	driver/fleet_key.c \
 	driver/fleet_list.c \
+	driver/fleet_state.c \
 	driver/topology.c \
 	driver/topology_change.c \
 	driver/topology_file.c \

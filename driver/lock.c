@@ -29,7 +29,7 @@ static struct {
     unsigned n;
 } forks;
 
-_Atomic uint32_t lock_forks;
+_Atomic uint32_t lock_forks, lock_news;
 
 #ifdef AFF_DEBUG
 /* Bit r: this thread holds a lock of rank r. */
@@ -164,6 +164,11 @@ uint32_t clock_backoff_ms(uint32_t before)
                                    : before * 2;
 }
 
+void news_tell(void)
+{
+    atomic_fetch_add_explicit(&lock_news, 1, memory_order_release);
+}
+
 static void before_fork(void)
 {
     for (unsigned i = 0; i < forks.n; i++) {
@@ -181,6 +186,7 @@ static void release_after_fork(void)
 static void in_child(void)
 {
     atomic_fetch_add_explicit(&lock_forks, 1, memory_order_relaxed);
+    news_tell();
     release_after_fork();
 }
 

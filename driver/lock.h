@@ -108,4 +108,17 @@ static inline uint32_t fork_count(void)
     return atomic_load_explicit(&lock_forks, memory_order_relaxed);
 }
 
+/* Counts what makes a handle look again whether it may still be used: a fork,
+   links that sessions have lost.  Inline for the same reason: a forwarded call
+   compares it with what its handle has seen. */
+extern _Atomic uint32_t lock_news;
+
+static inline uint32_t news_count(void)
+{
+    return atomic_load_explicit(&lock_news, memory_order_relaxed);
+}
+
+/* There is some; what it is about has been written before. */
+void news_tell(void);
+
 #endif

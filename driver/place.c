@@ -229,6 +229,7 @@ static bool acceptable(struct unit *unit, uint32_t i)
     case ROUTE_REFUSED_NONE:
     case ROUTE_REFUSED_FULL: /* a link that is ready refutes these */
     case ROUTE_REFUSED_DOWN:
+    case ROUTE_REFUSED_SUSPECT:
     case ROUTE_REFUSED_SLOW:
         return true;
     default:
@@ -322,6 +323,23 @@ __attribute__((constructor)) static void set_pool_events(void)
 
 /* ---- waiting --------------------------------------------------------- */
 
+/* What a helper did for the unit took too long.  That is the instance's fault
+   if the helper was at it all the time, and we look in time. */
+static void blame(struct unit *unit, uint64_t began, uint64_t now,
+                  const struct link_error *error)
+{
+    enum { LATE_MS = 250 };
+    struct fleet *fleet = unit->order->login->fleet;
+    uint64_t limit = place_order_limit(unit);
+    uint64_t late = LATE_MS * NS_PER_MS;
+
+    if (began && began <= unit->ordered_at + late && now <= limit + late) {
+        fleet_silent(fleet, (uint32_t)unit->ordered, began, error);
+    } else {
+        fleet_suspect(fleet, (uint32_t)unit->ordered);
+    }
+}
+
 /* What a helper does for the unit may take too long.  True: look for
    something else, if there is anything. */
 static bool look_at_order(struct unit *unit, uint64_t now)
@@ -332,8 +350,10 @@ static bool look_at_order(struct unit *unit, uint64_t now)
     if (now >= place_order_limit(unit)) {
         struct link_error error;
         place_late_error(unit, &error);
+        blame(unit, pool_began_locked(pool_at(unit, unit->ordered), unit),
+              now, &error);
         leave_order(unit);
-        note_tried(unit, i, fleet_failed(fleet, i, &error, true), &error);
+        note_tried(unit, i, INNER_FAULT_INSTANCE, &error);
         unit->late_at = (int)i;
         return true;
     }

@@ -104,9 +104,10 @@ static void say_state(const struct place_order *order, uint32_t i,
     text_appendf(out, "links %u idle, %u held, %u opening, room for %u",
                  stock.idle, stock.held, stock.opening, stock.room);
     say_incapable(order, i, out);
-    if (view->health == ROUTE_DOWN) {
+    if (view->health >= ROUTE_SUSPECT) {
         uint64_t now = clock_ns();
-        text_appendf(out, "; down for %u ms",
+        text_appendf(out, "; %s for %u ms",
+                     view->health == ROUTE_DOWN ? "down" : "suspect",
                      (unsigned)((now - view->since) / NS_PER_MS));
         if (view->retry_at > now) {
             text_appendf(out, ", tried again in %u ms",

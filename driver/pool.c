@@ -30,6 +30,14 @@ static void count_stock(struct pool *pool)
     s->room = used < max ? max - used : 0;
 }
 
+static bool has_too_many(const struct pool *pool)
+{
+    const struct route_stock *s = &pool->login->stock[pool->instance];
+
+    return s->idle + s->held + s->opening + s->reset >
+           pool->login->fleet->instances[pool->instance].pool_max;
+}
+
 /* Is a link of this state one of login->total? */
 static bool counts(enum link_state state)
 {
@@ -100,13 +108,16 @@ void pool_close_locked(struct link *link)
     pool_submit_locked(link, POOL_CLOSE);
 }
 
-/* Past its lifetime, its number of sessions, or idle for too long? */
+/* Past its lifetime, its number of sessions, idle for too long, or not to be
+   kept whatever it is like? */
 static bool worn(const struct link *link, uint64_t now)
 {
     const struct login *login = link->pool->login;
     const struct config_fleet *config = &login->fleet->config;
 
-    if (login->retired || (link->retires && now >= link->retires) ||
+    if (login->retired ||
+        !fleet_keeps(login->fleet, link->pool->instance, link->opened) ||
+        (link->retires && now >= link->retires) ||
         (config->pool_max_reuse && link->sessions >= config->pool_max_reuse)) {
         return true;
     }
@@ -247,6 +258,29 @@ void pool_look_locked(struct pool *pool)
     }
 }
 
+static struct link *find_order(const struct pool *pool,
+                               enum link_state state, const struct unit *unit)
+{
+    struct link *link;
+
+    DL_FOREACH(pool->links[state], link) {
+        if (link->unit == unit) {
+            return link;
+        }
+    }
+    return NULL;
+}
+
+uint64_t pool_began_locked(const struct pool *pool, const struct unit *unit)
+{
+    const struct link *link = find_order(pool, LINK_OPENING, unit);
+
+    if (!link) {
+        link = find_order(pool, LINK_HELD, unit);
+    }
+    return link ? atomic_load(&link->began) : 0;
+}
+
 void pool_abandon_locked(struct pool *pool, const struct unit *unit)
 {
     struct link *link;
@@ -268,7 +302,7 @@ static void give_locked(struct link *link)
 {
     bool used = link->touched || link->children;
 
-    if (link->spoilt || worn(link, clock_ns()) ||
+    if (link->spoilt || worn(link, clock_ns()) || has_too_many(link->pool) ||
         (used && !link->inner->kind->reset)) {
         pool_close_locked(link);
     } else if (!used) {
@@ -294,6 +328,23 @@ void pool_give(struct link *link, bool dead)
         pool_set_state_locked(link, LINK_RESET);
     } else {
         give_locked(link);
+    }
+    pool_serve_locked(login);
+    mutex_unlock(&login->lock);
+}
+
+void login_gather(struct login *login, uint32_t instance)
+{
+    struct pool *pool = &login->pools[instance];
+    uint64_t now = clock_ns();
+    struct link *link, *next;
+
+    mutex_lock(&login->lock);
+    count_stock(pool);
+    DL_FOREACH_SAFE(pool->links[LINK_IDLE], link, next) {
+        if (worn(link, now) || has_too_many(pool)) {
+            pool_close_locked(link);
+        }
     }
     pool_serve_locked(login);
     mutex_unlock(&login->lock);

@@ -77,6 +77,11 @@ void login_release(struct login *login); /* no lock may be held */
    which the caller frees (it wipes).  False: out of memory.  No locks. */
 bool login_passed(const struct login *login, struct connstr *passed);
 
+/* Closes the idle links that fleet_keeps() no longer, and those beyond what
+   the instance may have; takes note of a changed pool_max; then lets units go
+   on.  Locks: takes login->lock. */
+void login_gather(struct login *login, uint32_t instance);
+
 /* Closes what is idle and from now on every link that comes back.
    Locks: takes login->lock. */
 void login_retire(struct login *login);
@@ -142,8 +147,9 @@ void pool_await_cancels(struct link *link);
 /* For pool_cancel.c.  Locks: holds login->lock. */
 void pool_cancel_ended_locked(struct link *link);
 
-/* An inner handle is to be freed: true = a cancel is under way on the link,
-   so it has been put by for the reset; false = the caller frees it.
+/* An inner handle is to be freed: true = a cancel is under way on the link, or
+   it is lost and freeing might hang, so it has been put by for the reset or the
+   closing; false = the caller frees it.
    Locks: takes login->lock if there is one. */
 bool pool_keep_child(struct link *link, SQLSMALLINT type, SQLHANDLE inner);
 
@@ -170,6 +176,10 @@ struct pool_events {
                     enum inner_fault fault, const struct link_error *error);
 };
 void pool_set_events(const struct pool_events *events);
+
+/* ns: when the helper began with what was ordered or is being validated for
+   this unit; 0 = it has not, it is queued.  Locks: holds login->lock. */
+uint64_t pool_began_locked(const struct pool *pool, const struct unit *unit);
 
 /* The unit waits no more for what was ordered or is being validated for it:
    the link becomes idle when it is ready.  Locks: holds login->lock. */

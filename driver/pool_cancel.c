@@ -84,7 +84,8 @@ bool pool_keep_child(struct link *link, SQLSMALLINT type, SQLHANDLE inner)
     struct login *login = link->pool->login;
     struct link_child *child;
 
-    if (atomic_load_explicit(&link->cancels, memory_order_relaxed) == 0) {
+    if (atomic_load_explicit(&link->cancels, memory_order_relaxed) == 0 &&
+        !fleet_has_lost(login->fleet, link->pool->instance, link->opened)) {
         return false;
     }
     child = calloc(1, sizeof *child);

@@ -29,6 +29,12 @@ void pool_serve_locked(struct login *login)
     events->serve(login);
 }
 
+/* A helper is at work from now on, or (began 0) no longer. */
+static void note_work(struct link *link, uint64_t began)
+{
+    atomic_store(&link->began, began);
+}
+
 static struct login *login_of(const struct link *link)
 {
     return link->pool->login;
@@ -57,16 +63,25 @@ static void drop(struct link *link)
 static void settle(struct link *link)
 {
     struct login *login = login_of(link);
+    uint32_t i = link->pool->instance;
     struct unit *unit;
 
+    note_work(link, 0);
     mutex_lock(&login->lock);
     link->answered = clock_ns();
     unit = link->unit;
     link->unit = NULL;
-    if (unit && events->ready(unit, link)) {
+    if (unit && fleet_has_lost(login->fleet, i, link->opened)) {
+        struct link_error error;
+
+        link_set_error(&error, "08S01", "was found down while it answered");
+        events->failed(unit, i, INNER_FAULT_LINK, &error);
+        pool_close_locked(link);
+    } else if (unit && events->ready(unit, link)) {
         /* it is the unit's, for one session even if the login is out of
            date */
-    } else if (login->retired) {
+    } else if (login->retired ||
+               !fleet_keeps(login->fleet, i, link->opened)) {
         pool_close_locked(link);
     } else {
         pool_set_state_locked(link, LINK_IDLE);
@@ -104,11 +119,12 @@ static void heard(struct link *link)
 {
     struct fleet *fleet = fleet_of(link);
     uint32_t i = link->pool->instance;
-    bool back = atomic_load(&fleet->members[i].health) == ROUTE_DOWN;
+    bool back = atomic_load(&fleet->members[i].health) >= ROUTE_SUSPECT;
 
     answered(fleet, i);
     if (fleet_heard(fleet, i, &link->who)) {
         topology_regroup(fleet);
+        link->opened = clock_ns(); /* whatever it was before, it is this now */
         back = true;
     }
     if (back) {
@@ -204,7 +220,7 @@ static void open_failed(struct link *link, const struct link_error *error)
     struct login *login = login_of(link);
     struct fleet *fleet = fleet_of(link);
     uint32_t i = link->pool->instance;
-    enum inner_fault fault = fleet_failed(fleet, i, error, false);
+    enum inner_fault fault = fleet_failed(fleet, i, error);
 
     fleet_set_slow(fleet, i, false);
     mutex_lock(&login->lock);
@@ -291,6 +307,7 @@ static void run_open(struct job *job)
     struct link *link = (struct link *)job;
     struct fleet *fleet = fleet_retain(fleet_of(link));
 
+    note_work(link, clock_ns());
     if (open_job(link)) {
         settle(link);
     }
@@ -304,6 +321,7 @@ static void run_open_and_learn(struct job *job)
     struct fleet *fleet = fleet_retain(login->fleet);
     uint32_t i = link->pool->instance;
 
+    note_work(link, clock_ns());
     if (open_job(link)) {
         mutex_lock(&login->lock);
         pool_set_state_locked(link, LINK_LEARNING);
@@ -326,6 +344,7 @@ static void run_learn(struct job *job)
     uint32_t i = link->pool->instance;
     struct link_error error;
 
+    note_work(link, clock_ns());
     if (link_validate(link, &error)) {
         heard(link);
         learn_job(link);
@@ -346,6 +365,7 @@ static void run_validate(struct job *job)
     uint32_t i = link->pool->instance;
     struct link_error error;
 
+    note_work(link, clock_ns());
     if (link_validate(link, &error)) {
         heard(link);
         settle(link);
@@ -371,10 +391,12 @@ static void run_reset(struct job *job)
     struct link_error error;
     const char *settings;
 
+    note_work(link, clock_ns());
     mutex_lock(&login->lock);
     settings = link->pool->settings;
     mutex_unlock(&login->lock);
     if (settings && link_reset(link, settings, &error)) {
+        fleet_answered(fleet, link->pool->instance);
         answered(fleet, link->pool->instance);
         mutex_lock(&login->lock);
         link->pool->reset++;
@@ -394,6 +416,7 @@ static void run_close(struct job *job)
     struct link *link = (struct link *)job;
     struct fleet *fleet = fleet_retain(fleet_of(link));
 
+    note_work(link, clock_ns());
     close_job(link);
     fleet_release(fleet);
 }

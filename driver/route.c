@@ -13,9 +13,9 @@
  *           owner not learnt opens a new link anywhere, one that moves or is
  *           not resolved waits, and one that cannot be learnt is refused
  *
- * An instance that was down is passed over until its time to retry, unless
- * nobody else is left: then it is tried again, one attempt at a time.  An
- * instance that does not answer (slow) is passed over by whoever can go
+ * An instance that is down is passed over until its time to retry, unless
+ * nobody else is left: then it is tried again, one attempt at a time.  One that
+ * is suspect, or does not answer (slow), is passed over by whoever can go
  * elsewhere.
  *
  * Deliberately missing: client affinity, reading from standbys (later), and
@@ -215,7 +215,7 @@ static uint64_t next_retry(const struct route_request *request,
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct route_member *m = &fleet->members[i];
         uint64_t at = atomic_load_explicit(&m->retry_at, memory_order_relaxed);
-        if (route_is_down(request, m) &&
+        if (route_is_passed(request, m) &&
             (route_is_triable(request, fleet, i) ||
              route_is_left_idle(request, fleet, i)) &&
             (!owner || route_owns(request, fleet, i)) && (!next || at < next)) {
@@ -223,6 +223,21 @@ static uint64_t next_retry(const struct route_request *request,
         }
     }
     return next;
+}
+
+/* Why nobody can serve it: is it only that they are drained? */
+static enum route_reason nobody_reason(const struct route_request *request,
+                                       const struct route_fleet *fleet,
+                                       bool owner)
+{
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        if ((!owner || route_owns(request, fleet, i)) &&
+            route_incapable(&fleet->members[i], request->write) ==
+                ROUTE_REFUSED_DRAINING) {
+            return owner ? ROUTE_OWNER_DRAINING : ROUTE_ALL_DRAINING;
+        }
+    }
+    return owner ? ROUTE_OWNER_DOWN : ROUTE_NOTHING;
 }
 
 /* Nothing is idle and nothing may be opened just so: wait for what is in use,
@@ -269,7 +284,7 @@ static struct verdict last_steps(const struct route_request *request,
     if (i >= 0) {
         return verdict_of(ROUTE_WAIT, i, ROUTE_ORDERED);
     }
-    return verdict_of(ROUTE_FAIL, -1, owner ? ROUTE_OWNER_DOWN : ROUTE_NOTHING);
+    return verdict_of(ROUTE_FAIL, -1, nobody_reason(request, fleet, owner));
 }
 
 /* ---- the modes ----------------------------------------------------------- */

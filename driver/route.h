@@ -19,7 +19,10 @@
 enum route_mode { ROUTE_HINT, ROUTE_PREFER, ROUTE_STRICT };
 enum route_balance { ROUTE_PROPORTIONAL, ROUTE_RANDOM };
 enum route_role { ROUTE_ROLE_UNKNOWN, ROUTE_PRIMARY, ROUTE_STANDBY };
-enum route_health { ROUTE_UNTRIED, ROUTE_UP, ROUTE_DOWN, ROUTE_DRAINING };
+/* What leads to which: fleet_state.h. */
+enum route_health {
+    ROUTE_UNTRIED, ROUTE_UP, ROUTE_SUSPECT, ROUTE_DOWN, ROUTE_HEALTHS
+};
 
 /* What the fleet knows of an instance.  Written by fleet.c under its lock,
    read without one: each field stands for itself, and a verdict made from a
@@ -29,13 +32,24 @@ struct route_member {
     _Atomic uint8_t health;    /* enum route_health */
     _Atomic uint8_t role;      /* enum route_role */
     _Atomic bool slow;         /* a call of ours to it is overdue */
-    _Atomic uint64_t retry_at; /* ns; when down: not asked before */
+    _Atomic uint64_t retry_at; /* ns; down: not asked before; suspect: left
+                                  alone before by who can go elsewhere */
     _Atomic uint64_t served;   /* units, in ROUTE_SERVED_UNIT, random phase */
-    uint32_t weight;           /* 0 = last resort */
-    bool disabled, read_only;  /* by the map file */
+    _Atomic uint64_t back_at;  /* ns: it is of use again; 0 = it always was */
+    _Atomic bool drained;      /* by DRAIN AFFINITY INSTANCE */
+
+    /* by the map file */
+    _Atomic uint32_t weight;   /* 0 = last resort */
+    _Atomic bool disabled, read_only;
 };
 
 enum { ROUTE_SERVED_UNIT = 1024 };
+
+/* Load returns gradually to an instance that was down, drained or disabled
+   (rules §10): the part of its weight that counts now, in 1024ths; grows to
+   all of them within ROUTE_RAMP_MS, and is never 0. */
+enum { ROUTE_RAMP_MS = 10000, ROUTE_RAMP_WHOLE = 1024 };
+uint32_t route_ramp(const struct route_member *m, uint64_t now);
 
 /* What this login has there.  Guarded by LOCK_LOGIN. */
 struct route_stock {

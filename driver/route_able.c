@@ -6,8 +6,8 @@
  * by health, by what the unit has tried, by the links that are there.  The
  * refusals that users read come from the same questions (route_refuse()).
  *
- * An instance that was down is passed over until its time to retry; one that
- * does not answer (slow) by whoever can go elsewhere.
+ * An instance that is down is passed over until its time to retry; one that is
+ * suspect, until then, or does not answer (slow) by whoever can go elsewhere.
  */
 #include "autoconf.h"
 
@@ -42,27 +42,39 @@ bool route_owns(const struct route_request *request,
 
 enum route_refusal route_incapable(const struct route_member *m, bool write)
 {
-    if (m->disabled) {
+    if (load_flag(&m->disabled)) {
         return ROUTE_REFUSED_DISABLED;
-    }
-    if (load8(&m->health) == ROUTE_DRAINING) {
-        return ROUTE_REFUSED_DRAINING;
     }
     if (load8(&m->role) == ROUTE_STANDBY) {
         return write ? ROUTE_REFUSED_STANDBY : ROUTE_REFUSED_NO_READS;
     }
-    if (m->read_only && write) {
+    if (load_flag(&m->read_only) && write) {
         return ROUTE_REFUSED_READ_ONLY;
     }
-    return ROUTE_REFUSED_NONE;
+    return load_flag(&m->drained) ? ROUTE_REFUSED_DRAINING
+                                  : ROUTE_REFUSED_NONE;
 }
 
-bool route_is_down(const struct route_request *request,
-                   const struct route_member *m)
+bool route_is_passed(const struct route_request *request,
+                     const struct route_member *m)
 {
-    return load8(&m->health) == ROUTE_DOWN &&
+    uint8_t health = load8(&m->health);
+
+    return (health == ROUTE_DOWN ||
+            (health == ROUTE_SUSPECT && request->mode != ROUTE_STRICT)) &&
            atomic_load_explicit(&m->retry_at, memory_order_relaxed) >
                request->now;
+}
+
+uint32_t route_ramp(const struct route_member *m, uint64_t now)
+{
+    uint64_t back = atomic_load_explicit(&m->back_at, memory_order_relaxed);
+    uint64_t ms = back && now > back ? (now - back) / NS_PER_MS : 0;
+
+    if (!back || ms >= ROUTE_RAMP_MS) {
+        return ROUTE_RAMP_WHOLE;
+    }
+    return 1 + (uint32_t)(ms * (ROUTE_RAMP_WHOLE - 1) / ROUTE_RAMP_MS);
 }
 
 static bool tried(const struct route_request *request, uint32_t i)
@@ -81,7 +93,7 @@ bool route_is_able(const struct route_request *request,
     const struct route_member *m = &fleet->members[i];
 
     if (route_incapable(m, request->write) || tried(request, i) ||
-        route_is_down(request, m)) {
+        route_is_passed(request, m)) {
         return false;
     }
     return !load_flag(&m->slow) || request->mode == ROUTE_STRICT;
@@ -237,6 +249,9 @@ enum route_refusal route_refuse(const struct route_request *request,
     }
     if (load8(&m->health) == ROUTE_DOWN) {
         return ROUTE_REFUSED_DOWN;
+    }
+    if (route_is_passed(request, m)) {
+        return ROUTE_REFUSED_SUSPECT;
     }
     if (load_flag(&m->slow)) {
         return ROUTE_REFUSED_SLOW;

@@ -4,7 +4,7 @@
 /*
  * What may be said of one instance for one request: the questions of which
  * the policy in route.c is made.  Each is a small yes or no without side
- * effects; all but route_is_down() fit route_may.
+ * effects; all but route_is_passed() fit route_may.
  */
 #ifndef ROUTE_ABLE_H
 #define ROUTE_ABLE_H
@@ -15,9 +15,10 @@
 bool route_owns(const struct route_request *request,
                 const struct route_fleet *fleet, uint32_t i);
 
-/* Down, and its time to retry has not come. */
-bool route_is_down(const struct route_request *request,
-                   const struct route_member *m);
+/* Down, or suspect and the unit can go elsewhere; and its time to retry has
+   not come. */
+bool route_is_passed(const struct route_request *request,
+                     const struct route_member *m);
 
 /* Can serve it and is not known to be out of order. */
 bool route_is_able(const struct route_request *request,

@@ -203,6 +203,21 @@ void session_note_width(struct session *s, enum text_width width)
     }
 }
 
+bool session_is_lost(const struct session *s)
+{
+    const struct link *link = s->link;
+
+    return link && s->forked == fork_count() &&
+           fleet_has_lost(s->fleet, link->pool->instance, link->opened);
+}
+
+void session_say_lost(const struct session *s, struct text *out)
+{
+    if (session_is_lost(s)) {
+        fleet_say_lost(s->fleet, s->link->pool->instance, out);
+    }
+}
+
 /* Passes on whether the link is dead. */
 static bool note_death(struct session *s, bool dead)
 {
@@ -215,11 +230,15 @@ static bool note_death(struct session *s, bool dead)
 
 bool session_known_dead(struct session *s)
 {
-    return note_death(s, s->link && link_known_dead(s->link));
+    return session_is_lost(s) ||
+           note_death(s, s->link && link_known_dead(s->link));
 }
 
 bool session_ask_dead(struct session *s)
 {
+    if (session_is_lost(s)) {
+        return true;
+    }
     return note_death(s, s->link && link_dead(s->link));
 }
 
@@ -228,7 +247,8 @@ bool session_died_of(struct session *s, struct diags *diags)
     const struct inner_kind *kind = s->link ? s->link->inner->kind : NULL;
 
     return kind &&
-           (!kind->may_be_dead || diag_any(diags, kind->may_be_dead)) &&
+           (session_is_lost(s) || !kind->may_be_dead ||
+            diag_any(diags, kind->may_be_dead)) &&
            session_ask_dead(s);
 }
 

@@ -141,6 +141,14 @@ void session_note_attr(struct session *s, SQLINTEGER attribute);
    texts as SQL_WVARCHAR. */
 void session_note_width(struct session *s, enum text_width width);
 
+/* Has its instance been found down, or no longer a primary, since the link it
+   holds was opened?  It cannot go on then, and nothing of its link's is called
+   any more by the application's threads.  No locks. */
+bool session_is_lost(const struct session *s);
+
+/* Appends why, if it is; else nothing. */
+void session_say_lost(const struct session *s, struct text *out);
+
 /* After an inner call failed: asks the inner driver whether the link is dead
    (rules §5.1) and, if so, makes its instance suspect.  True: dead. */
 bool session_ask_dead(struct session *s);

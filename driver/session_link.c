@@ -275,8 +275,10 @@ void session_give_back(struct session *s, struct link_child *children)
 
     if (link) {
         hang_children(link, children);
+        bool lost = session_is_lost(s);
+
         s->link = NULL;
-        pool_give(link, link_known_dead(link));
+        pool_give(link, lost || link_known_dead(link));
     }
 }
 

@@ -84,6 +84,13 @@ void entry_forget_command(struct stmt *stmt);
 /* The handle's connection belongs to the parent process: 08S01. */
 SQLRETURN entry_inherited(struct head *head);
 
+/* Its session has lost its link (session_is_lost()): 08S01, with why. */
+SQLRETURN entry_lost(struct head *head);
+
+/* May a statement or descriptor, of which something new may have to be said,
+   still be used?  Anything but SQL_SUCCESS is what the call returns. */
+SQLRETURN entry_look(struct head *head);
+
 /* The session is not connected: 08003. */
 SQLRETURN entry_unconnected(struct head *head);
 
@@ -120,9 +127,13 @@ static inline SQLRETURN surface_enter_STMT(SQLHANDLE *handle,
     if (SURFACE_UNLIKELY(!handle_is(stmt, HANDLE_STMT))) {
         return SQL_INVALID_HANDLE;
     }
-    if (SURFACE_UNLIKELY(handle_inherited(&stmt->head))) {
-        *call = NULL;
-        return entry_inherited(&stmt->head);
+    if (SURFACE_UNLIKELY(handle_is_stale(&stmt->head))) {
+        SQLRETURN rc = entry_look(&stmt->head);
+
+        if (rc != SQL_SUCCESS) {
+            *call = NULL;
+            return rc;
+        }
     }
     diag_clear(&stmt->head.diags);
     atomic_store_explicit(&stmt->running, true, memory_order_relaxed);
@@ -156,9 +167,13 @@ static inline SQLRETURN surface_enter_DESC(SQLHANDLE *handle,
     if (SURFACE_UNLIKELY(!handle_is(desc, HANDLE_DESC))) {
         return SQL_INVALID_HANDLE;
     }
-    if (SURFACE_UNLIKELY(handle_inherited(&desc->head))) {
-        *call = NULL;
-        return entry_inherited(&desc->head);
+    if (SURFACE_UNLIKELY(handle_is_stale(&desc->head))) {
+        SQLRETURN rc = entry_look(&desc->head);
+
+        if (rc != SQL_SUCCESS) {
+            *call = NULL;
+            return rc;
+        }
     }
     diag_clear(&desc->head.diags);
     *call = desc->call;

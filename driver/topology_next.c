@@ -21,7 +21,7 @@ static enum route_health health_of(const struct topology *topology, uint32_t i)
 
 static uint64_t retry_of(const struct topology *topology, uint32_t i)
 {
-    return health_of(topology, i) == ROUTE_DOWN
+    return health_of(topology, i) >= ROUTE_SUSPECT
                ? atomic_load_explicit(&topology->fleet->members[i].retry_at,
                                       memory_order_relaxed)
                : 0;

@@ -16,10 +16,10 @@
 /* Goes through what is due for one fleet. */
 static uint64_t watch_fleet(struct fleet *fleet, uint64_t now)
 {
-    static watch_duty *const duties[] = { NULL };
+    static watch_duty *const duties[] = { watch_links };
     uint64_t next = UINT64_MAX;
 
-    for (size_t i = 0; duties[i]; i++) {
+    for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
         next = clock_earlier(next, duties[i](fleet, now));
     }
     events_write(fleet->events);

@@ -53,6 +53,7 @@ unit_tests = \
 	tests/unit-diag \
 	tests/unit-event \
 	tests/unit-fleet_group \
+	tests/unit-fleet_state \
 	tests/unit-inifile \
 	tests/unit-inner \
 	tests/unit-inner_kind \

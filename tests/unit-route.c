@@ -8,8 +8,8 @@
  * request; the verdict.  Everything is written as short words:
  *
  *   fleet    name:word,word… per instance, in order.  up (default), untried,
- *            drain, down (passed over for 1 s more), due (down, and its time
- *            to retry has come) · slow primary standby readonly disabled ·
+ *            down (passed over for 1 s more), due (down, and its time to
+ *            retry has come), suspect and better (likewise) · drain slow primary standby readonly disabled ·
  *            idle, held, open, reset, room + number (0; room 5) · age + ms
  *            of the oldest reset (10) · weight + number (1) · served + units ·
  *            group=name.  The word TOTAL: PoolMaxTotal is reached.
@@ -94,19 +94,24 @@ static bool read_state(struct route_member *m, const char *word)
         enum route_health health;
     } healths[] = {
         { "up", ROUTE_UP }, { "untried", ROUTE_UNTRIED },
-        { "drain", ROUTE_DRAINING }, { "down", ROUTE_DOWN },
-        { "due", ROUTE_DOWN },
+        { "down", ROUTE_DOWN }, { "due", ROUTE_DOWN },
+        { "suspect", ROUTE_SUSPECT }, { "better", ROUTE_SUSPECT },
     };
 
     for (size_t i = 0; i < COUNT(healths); i++) {
         if (strcmp(word, healths[i].word) == 0) {
             m->health = (uint8_t)healths[i].health;
-            m->retry_at = word[1] == 'o' ? NOW + 1000 * NS_PER_MS : NOW;
+            m->retry_at = strcmp(word, "down") == 0 ||
+                                  strcmp(word, "suspect") == 0
+                              ? NOW + 1000 * NS_PER_MS
+                              : NOW;
             return true;
         }
     }
     if (strcmp(word, "slow") == 0) {
         m->slow = true;
+    } else if (strcmp(word, "drain") == 0) {
+        m->drained = true;
     } else if (strcmp(word, "primary") == 0) {
         m->role = ROUTE_PRIMARY;
     } else if (strcmp(word, "standby") == 0) {
@@ -132,7 +137,7 @@ static void read_instance_word(uint32_t i, const char *word)
         uint32_t *field;
     } counts[] = {
         { "idle", &s->idle }, { "held", &s->held }, { "open", &s->opening },
-        { "reset", &s->reset }, { "room", &s->room }, { "weight", &m->weight },
+        { "reset", &s->reset }, { "room", &s->room },
     };
 
     if (read_state(m, word)) {
@@ -144,7 +149,9 @@ static void read_instance_word(uint32_t i, const char *word)
             return;
         }
     }
-    if (number(word, "age") >= 0) {
+    if (number(word, "weight") >= 0) {
+        m->weight = (uint32_t)number(word, "weight");
+    } else if (number(word, "age") >= 0) {
         s->reset_since = NOW - (uint64_t)number(word, "age") * NS_PER_MS;
     } else if (number(word, "served") >= 0) {
         m->served = (uint64_t)number(word, "served") * ROUTE_SERVED_UNIT;
@@ -443,7 +450,18 @@ static void strict_stays_on_the_owner(void **state)
           "n1:idle9 n2:slow,idle1", "strict owner=n2",
           "take n2 OWNER_IDLE" },
         { "draining", "n1:idle9 n2:drain,idle3", "strict owner=n2",
+          "fail - OWNER_DRAINING" },
+        { "the last that could serve it is draining",
+          "n1:idle9 n2:drain,idle3 n3:standby,group=n2", "strict owner=n2",
+          "fail - OWNER_DRAINING" },
+        { "a standby that is draining could not serve it anyway",
+          "n1:idle9 n2:disabled n3:standby,drain,group=n2", "strict owner=n2",
           "fail - OWNER_DOWN" },
+        { "suspect: it is used all the same",
+          "n1:idle9 n2:suspect,idle1", "strict owner=n2",
+          "take n2 OWNER_IDLE" },
+        { "and opened on", "n1:idle9 n2:suspect", "strict owner=n2",
+          "open n2 OWNER_OPEN" },
         { "disabled", "n1:idle9 n2:disabled,idle3", "strict owner=n2",
           "fail - OWNER_DOWN" },
         { "cannot write", "n1:idle9 n2:standby,idle3", "strict owner=n2",
@@ -593,8 +611,10 @@ static void nobody_serves_what_he_cannot(void **state)
           "n1:weight0 n2:served99", "hint", "open n2 BALANCED_OPEN" },
         { "weight 0: but if there is nobody else",
           "n1:weight0 n2:drain", "hint", "open n1 BALANCED_OPEN" },
-        { "nobody at all", "n1:drain n2:disabled n3:standby", "hint",
+        { "nobody at all", "n1:disabled n3:standby", "hint",
           "fail - NOTHING" },
+        { "but one that is draining", "n1:drain n2:disabled n3:standby",
+          "hint", "fail - ALL_DRAINING" },
         { "all tried", "n1:up n2:down", "hint tried=n1+n2",
           "fail - NOTHING" },
     };
@@ -609,6 +629,18 @@ static void what_was_down_is_tried_last(void **state)
           "open n2 BALANCED_OPEN" },
         { "its time to retry has come: as if up",
           "n1:due n2:served9", "hint", "open n1 BALANCED_OPEN" },
+        { "suspect: left alone", "n1:suspect,idle1 n2:served9", "hint",
+          "open n2 BALANCED_OPEN" },
+        { "even by its own keys", "n1:suspect,idle1 n2:served9",
+          "hint owner=n1", "open n2 OTHER_OPEN" },
+        { "and in prefer", "n1:suspect,idle1 n2:served9", "prefer owner=n1",
+          "open n2 OTHER_OPEN" },
+        { "but not for ever", "n1:better n2:served9", "hint",
+          "open n1 BALANCED_OPEN" },
+        { "all suspect: one is used", "n1:suspect,served2,idle1 n2:suspect",
+          "hint", "take n1 TRIAL" },
+        { "several attempts where it is only suspect",
+          "n1:better,open1 n2:served9", "hint", "open n1 BALANCED_OPEN" },
         { "one attempt at a time", "n1:due,open1 n2:served9", "hint",
           "open n2 BALANCED_OPEN" },
         { "all down: one is tried", "n1:down,served2 n2:down", "hint",
@@ -941,6 +973,7 @@ static void draw_scene(void)
         m->served = draw(5) * (uint64_t)ROUTE_SERVED_UNIT;
         m->weight = draw(3);
         m->disabled = draw(8) == 0;
+        m->drained = draw(8) == 0;
         m->read_only = draw(4) == 0;
         *s = (struct route_stock){
             .idle = draw(3) / 2, .held = draw(2), .opening = draw(3) / 2,
@@ -1000,7 +1033,7 @@ static void check_verdict(const struct verdict *v)
         uint32_t i = (uint32_t)v->instance;
         const struct route_member *m = &scene.members[i];
         assert_true(v->instance >= 0);
-        assert_false(m->disabled || m->health == ROUTE_DRAINING);
+        assert_false(m->disabled || m->drained);
         assert_false(m->role == ROUTE_STANDBY);
         assert_false(m->read_only && r->write);
         assert_false(r->tried && scene.tried[i] == ROUTE_TRIED_FAILED);
