@@ -137,7 +137,8 @@ enum route_parse route_literal_bool(const struct route_typing *typing,
     (void)scratch;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         size_t same = 0;
-        while (same < left && words[i].word[same] == lower(walk.at[same])) {
+        while (same < left && words[i].word[same] &&
+               words[i].word[same] == lower(walk.at[same])) {
             same++;
         }
         if (same == left && left >= words[i].least) {

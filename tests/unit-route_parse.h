@@ -30,7 +30,7 @@ static inline int parse(const struct route_typing *typing, const char *text,
                         struct route_datum *datum, unsigned char **scratch)
 {
     size_t length = strlen(text);
-    char *copy = malloc(length + 1);
+    char *copy = malloc(length + (length == 0));
     *scratch = malloc(ROUTE_TYPE_SCRATCH(length));
 
     assert_non_null(copy);

@@ -293,6 +293,56 @@ static void floats_keep_their_order(void **state)
     }
 }
 
+/* Words and pieces of values, the bytes between them anything at all. */
+static size_t write_mess(char *text, size_t room)
+{
+    static const char *const pieces[] = {
+        "true",  "off",        "NaN",   "-Infinity", "e308", "\\x",  "0x",
+        "12345", "2024-05-05", "24:00", "+14:30",    " BC",  "year",
+        "123e4567-e89b-12d3-a456-426614174000"};
+    size_t length = 0;
+
+    for (int i = rand() % 4; i >= 0; i--) {
+        const char *piece =
+            pieces[(size_t)rand() % (sizeof(pieces) / sizeof(*pieces))];
+        size_t count = (size_t)rand() % (strlen(piece) + 1);
+        memcpy(text + length, piece, count);
+        length += count;
+        if (rand() % 2 && length < room) {
+            text[length++] = (char)(rand() % 3 ? rand() % 64 : rand() % 256);
+        }
+    }
+    return length;
+}
+
+/* Each text is a block of its own, as is the scratch, so that what is read or
+   written beyond them is seen. */
+static void any_bytes(void **state)
+{
+    (void)state;
+    srand(5);
+    for (int i = 0; i < 200000; i++) {
+        struct route_typing typing =
+            route_type_plain((enum route_type)(rand() % ROUTE_TYPES));
+        char mess[200];
+        size_t length = write_mess(mess, sizeof(mess));
+        char *text = malloc(length + (length == 0));
+        unsigned char *scratch = malloc(ROUTE_TYPE_SCRATCH(length));
+        struct route_datum datum;
+
+        typing.limit = rand() % 2 ? -1 : rand() % 8;
+        memcpy(text, mess, length);
+        if (route_type_parse(&typing, text, (uint32_t)length, scratch,
+                             &datum) == ROUTE_PARSE_OK) {
+            assert_int_equal(
+                route_type_compare((enum route_type)typing.type, &datum,
+                                   &datum), 0);
+        }
+        free(text);
+        free(scratch);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +352,7 @@ int main(void)
         cmocka_unit_test(modifiers),
         cmocka_unit_test(orders),
         cmocka_unit_test(floats_keep_their_order),
+        cmocka_unit_test(any_bytes),
     };
 
     return cmocka_run_group_tests_name("route_type", tests, NULL, NULL);
