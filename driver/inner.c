@@ -45,6 +45,7 @@ struct inner_env {
 static struct {
     struct mutex lock; /* guards the list, and the envs of each */
     struct inner *first;
+    atomic_uint loaded;  /* how many they are; read without the lock */
     bool narrow_allowed; /* set before any thread exists */
 } inners = { .lock = MUTEX_INITIALIZER(LOCK_INNER) };
 
@@ -145,6 +146,7 @@ static struct inner *enlist(struct inner *fresh)
     if (!inner) {
         fresh->next = inners.first;
         inners.first = fresh;
+        atomic_fetch_add(&inners.loaded, 1);
     }
     mutex_unlock(&inners.lock);
     if (!inner) {
@@ -153,6 +155,27 @@ static struct inner *enlist(struct inner *fresh)
     free(fresh->path);
     free(fresh);
     return inner;
+}
+
+unsigned inner_loaded(void)
+{
+    return atomic_load(&inners.loaded);
+}
+
+/* OpenSSL takes itself down by a handler of its own at exit, which it registers
+   when it is first used, maybe by the hundredth link only.  Whoever closes
+   links at exit must come before that, so it has to be registered by now.
+   Without any option, OPENSSL_init_crypto() does nothing at all. */
+static void wake_openssl(void *library)
+{
+    enum { LOAD_CRYPTO_STRINGS = 2 }; /* of the options the least */
+    int (*wake)(uint64_t options, const void *settings);
+
+    /* if the driver depends on it */
+    *(void **)(void *)&wake = dlsym(library, "OPENSSL_init_crypto");
+    if (wake) {
+        wake(LOAD_CRYPTO_STRINGS, NULL);
+    }
 }
 
 /* The driver in the file `path`, of which dlopen() made `library`. */
@@ -182,6 +205,7 @@ static struct inner *make(const char *path, void *library, struct why *why)
                 "%s has no wide functions; use the driver \"Affinity ANSI\" "
                 "for it instead of \"Affinity\"", path);
     } else {
+        wake_openssl(library);
         return enlist(inner);
     }
     free(inner->path);

@@ -71,6 +71,11 @@ void inner_allow_narrow(void);
    and inifile.c's; none may be held. */
 const struct inner *inner_load(const char *driver, struct why *why);
 
+/* How many drivers have been loaded, and with them what they bring along: a
+   handler that is registered with atexit() after that runs before theirs, and
+   before OpenSSL's.  Any thread; no lock. */
+unsigned inner_loaded(void);
+
 /* The inner environment handle for this ODBC version (2, 3 or 380), made at
    first use and shared by all links of the process (facts §4: results depend
    on the version, so it belongs to the pool's identity).  A driver that knows

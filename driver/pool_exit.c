@@ -7,18 +7,22 @@
  * down (design §8).  A forked child has no fleets of its own to close unless
  * it used some.
  *
- * The handler must run before OpenSSL's, so it is registered when the first
- * inner link is open: what is registered last runs first (rules §15).
+ * The handler must run before those of the inner drivers' libraries, OpenSSL's
+ * above all: what is registered last runs first (rules §15).  So it is
+ * registered when the first link of an inner driver is open, and anew for each
+ * driver that is loaded later; the first one that runs does it all.
  */
 #include "autoconf.h"
 
 #include "pool_exit.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "event.h"
 #include "fleet.h"
+#include "inner.h"
 #include "keeper.h"
 #include "keeper_clock.h"
 #include "pool.h"
@@ -27,11 +31,17 @@ enum { EXIT_MS = 1000 };
 
 static void at_exit(void)
 {
+    static atomic_flag done = ATOMIC_FLAG_INIT;
+    struct fleet **fleets;
+    uint64_t until;
     uint32_t count;
-    struct fleet **fleets = fleet_all(&count);
-    uint64_t until = clock_ns() + EXIT_MS * NS_PER_MS;
 
+    if (atomic_flag_test_and_set(&done)) {
+        return;
+    }
+    until = clock_ns() + EXIT_MS * NS_PER_MS;
     keeper_clock_stop(until);
+    fleets = fleet_all(&count);
     for (uint32_t i = 0; i < count; i++) {
         login_retire_all(fleets[i]);
     }
@@ -43,14 +53,13 @@ static void at_exit(void)
     free(fleets);
 }
 
-static void register_handler(void)
-{
-    atexit(at_exit);
-}
-
 void pool_close_at_exit(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static atomic_uint registered; /* for so many drivers */
+    unsigned loaded = inner_loaded(), before = atomic_load(&registered);
 
-    pthread_once(&once, register_handler);
+    if (before < loaded &&
+        atomic_compare_exchange_strong(&registered, &before, loaded)) {
+        atexit(at_exit);
+    }
 }

@@ -5,7 +5,7 @@
 #define POOL_EXIT_H
 
 /* Has idle links closed when the process exits; called after a link has been
-   opened, does something once.  Any thread. */
+   opened, does something once for each inner driver.  Any thread. */
 void pool_close_at_exit(void);
 
 #endif

@@ -31,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -175,6 +176,59 @@ static bool complaints(void)
     return session != SQL_NULL_HDBC;
 }
 
+/* ---- OpenSSL's own end ---- */
+
+static unsigned sockets(void)
+{
+    DIR *fds = opendir("/proc/self/fd");
+    struct dirent *fd;
+    struct stat is;
+    unsigned n = 0;
+
+    while (fds && (fd = readdir(fds))) {
+        n += fstat(atoi(fd->d_name), &is) == 0 && S_ISSOCK(is.st_mode);
+    }
+    if (fds) {
+        closedir(fds);
+    }
+    return n;
+}
+
+/* OpenSSL calls it when it takes itself down. */
+static void look_at_links(void)
+{
+    unsigned n = sockets();
+
+    if (n > 0) {
+        fprintf(stderr, "%u links are open when OpenSSL is gone\n", n);
+    }
+}
+
+/* dlsym() finds it among what psqlODBC depends on. */
+static bool hear_of_its_end(void)
+{
+    void *inner = dlopen("psqlodbcw.so", RTLD_LAZY | RTLD_NOLOAD);
+    int (*at_its_end)(void (*handler)(void)) = NULL;
+
+    if (inner) {
+        *(void **)(void *)&at_its_end = dlsym(inner, "OPENSSL_atexit");
+    }
+    return at_its_end && at_its_end(look_at_links) == 1;
+}
+
+/* The first link, by a socket and without a password, needs no OpenSSL, the
+   second does. */
+static bool openssl_later(void)
+{
+    bool ok = connect_to(STRICT ";AffinityKey=500");
+
+    odbc_close(session);
+    ok = connect_to("DSN=orders-tcp;AffinityMode=strict;AffinityKey=1500") &&
+         ok;
+    odbc_close(session);
+    return ok && hear_of_its_end() && sockets() > 0;
+}
+
 /* Unloaded by the manager after each session, if it could be. */
 static bool unloaded(void)
 {
@@ -284,6 +338,8 @@ static const struct scene {
       pause_n2, NULL, resume_n2, 1 },
     { "exit with idle links on a crashed instance", idle_links, NULL,
       crash_n2, revive_n2, 1 },
+    { "exit with links that use OpenSSL behind one that does not",
+      openssl_later, NULL, NULL, NULL, 1 },
     { "complaints", complaints, NULL, NULL, NULL, 1 },
     { "unloading by the manager, DontDLClose=0", unloaded, NULL, NULL, NULL,
       1 },
