@@ -13,6 +13,9 @@
 
 #include <ctype.h>
 #include <locale.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,25 +67,42 @@ static const struct {
     { "windows950", "BIG5" },
 };
 
+/* Is there a locale of this name?  glibc takes its lock of locales to tell,
+   which a child that is forked meanwhile finds locked for ever, and hangs on at
+   exit (p11-kit frees a locale there).  So it is asked when the name is another
+   than the last time, and not for each link. */
+static bool is_locale(const char *name)
+{
+    static _Atomic uint64_t latest; /* a hash of its name; bit 0: it is there */
+    uint64_t hash = UINT64_C(14695981039346656037), before;
+    locale_t locale;
+
+    for (const char *at = name; *at; at++) {
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    }
+    hash |= 1;
+    before = atomic_load(&latest);
+    if ((before | 1) == hash) {
+        return before & 1;
+    }
+    locale = newlocale(LC_CTYPE_MASK, name, (locale_t)0);
+    if (locale) {
+        freelocale(locale);
+    }
+    atomic_store(&latest, locale ? hash : hash - 1);
+    return locale != (locale_t)0;
+}
+
 const char *inner_psqlodbc_codeset(void)
 {
     static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
     const char *name = NULL, *dot;
-    locale_t locale;
 
     for (int i = 0; i < 3 && (!name || !*name); i++) {
         name = getenv(names[i]);
     }
     dot = name ? strchr(name, '.') : NULL;
-    if (!dot) {
-        return NULL;
-    }
-    locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    if (!locale) {
-        return NULL; /* there is none of this name */
-    }
-    freelocale(locale);
-    return dot + 1;
+    return dot && is_locale(name) ? dot + 1 : NULL;
 }
 
 /* Is it the name, but for what stands between its letters and digits? */

@@ -7,6 +7,8 @@
  */
 #include "autoconf.h"
 
+#include <dlfcn.h>
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -209,6 +211,39 @@ static void pgoptions_stand_between_ours_and_the_users(void **state)
                         "DateStyle=ISO -c extra_float_digits=2 -c geqo=off "
                         "-c search_path=\\'a\\' -c geqo=on'};");
     unsetenv("PGOPTIONS");
+    text_free(&out);
+}
+
+/* glibc's, counted. */
+static unsigned locales_made;
+
+locale_t newlocale(int mask, const char *name, locale_t base)
+{
+    __typeof__(newlocale) *real;
+
+    *(void **)(void *)&real = dlsym(RTLD_NEXT, "newlocale");
+    locales_made++;
+    return real(mask, name, base);
+}
+
+/* Each is made under a lock that no child of fork may need. */
+static void the_locale_is_tried_once(void **state)
+{
+    struct connstr passed;
+    struct inner_target target = { .dsn = "n1", .passed = &passed };
+    struct text out;
+
+    (void)state;
+    connstr_init(&passed);
+    text_init(&out);
+    put_dsn("");
+    for (int i = 0; i < 6; i++) {
+        setenv("LC_ALL", i < 3 ? "C.UTF-8" : "nn_NO.UTF-8", 1);
+        locales_made = 0;
+        compose_to(&out, &target, false);
+        assert_int_equal(locales_made, i % 3 == 0);
+    }
+    setenv("LC_ALL", "C", 1);
     text_free(&out);
 }
 
@@ -473,6 +508,7 @@ int main(void)
         cmocka_unit_test(ini_values_and_arguments_too),
         cmocka_unit_test(pgoptions_stand_between_ours_and_the_users),
         cmocka_unit_test(a_narrow_link_has_the_encoding_of_the_locale),
+        cmocka_unit_test(the_locale_is_tried_once),
         cmocka_unit_test(an_instance_without_a_dsn_is_host_and_port),
         cmocka_unit_test(what_cannot_be_composed_says_why),
         cmocka_unit_test(words_count_where_the_state_is_lost),
