@@ -233,7 +233,7 @@ static void ours_text(const struct book_on *on, const void *row)
                                                  NULL),
                 SQL_SUCCESS);
         want_text("exact room", out(on, cut), out(on, text));
-        memset(cut, '#', sizeof cut);
+        blot(cut, sizeof cut);
         want_info(on, "one character too few",
                   TEXT_CALL(on, SQLGetConnectAttr)(on->dbc, ids[i], cut, all,
                                                    &length),

@@ -296,7 +296,7 @@ static void out_lengths(const struct book_on *on, const void *row)
     SQLSMALLINT needed = -1, again = -1;
 
     (void)row;
-    memset(text, '#', sizeof text);
+    blot(text, sizeof text);
     want_rc("with room",
             connect_by(on, dbc, on->string, SQL_NTS, text, 600, &needed),
             SQL_SUCCESS);
@@ -313,7 +313,7 @@ static void out_lengths(const struct book_on *on, const void *row)
             SQL_SUCCESS);
     want_text("exact room", out(on, cut), out(on, text));
     on->odbc->SQLDisconnect(dbc);
-    memset(cut, '#', sizeof cut);
+    blot(cut, sizeof cut);
     want_info(on, "one character too few",
               connect_by(on, dbc, on->string, SQL_NTS, cut, needed, &again),
               SQL_HANDLE_DBC, dbc, "01004");
@@ -322,7 +322,7 @@ static void out_lengths(const struct book_on *on, const void *row)
                 needed - 1);
     want("nothing behind it", ((char *)cut)[(size_t)needed * unit(on)] == '#');
     want_rc("it is connected", on->odbc->SQLDisconnect(dbc), SQL_SUCCESS);
-    memset(cut, '#', sizeof cut);
+    blot(cut, sizeof cut);
     want_rc("a negative room",
             connect_by(on, dbc, on->string, SQL_NTS, cut, -1, &again),
             SQL_ERROR);
@@ -459,7 +459,7 @@ static void cut_between(const struct book_on *on, const void *row)
         SQLWCHAR got[16];
         size_t count = 0;
 
-        memset(got, '#', sizeof got);
+        blot(got, sizeof got);
         want_rc("a room",
                 TEXT_CALL(on, SQLGetConnectAttr)(
                     dbc, SQL_ATTR_AFFINITY_KEY, got, (SQLINTEGER)(room * u),

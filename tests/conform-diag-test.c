@@ -172,11 +172,11 @@ static void rec_parts(const struct book_on *on, const void *row)
 {
     const struct failure *f = row;
     SQLHANDLE handle = f->fail(on);
-    SQLWCHAR state[7], text[600];
+    SQLWCHAR state[8], text[600];
     SQLSMALLINT length = -1, again = -1;
     SQLINTEGER native = -77;
 
-    memset(state, '#', sizeof state);
+    blot(state, sizeof state);
     want_rc("record 1",
             record(on, f, handle, 1, state, &native, text, 600, &length),
             SQL_SUCCESS);
@@ -200,7 +200,7 @@ static void rec_truncation(const struct book_on *on, const void *row)
     SQLSMALLINT length = -1, all = -1;
 
     record(on, f, handle, 1, NULL, NULL, whole, 600, &all);
-    memset(text, '#', sizeof text);
+    blot(text, sizeof text);
     want_rc("room for 9 and the terminator",
             record(on, f, handle, 1, NULL, NULL, text, 10, &length),
             SQL_SUCCESS_WITH_INFO);
@@ -208,7 +208,7 @@ static void rec_truncation(const struct book_on *on, const void *row)
     want_number("cut and terminated", (long long)strlen(out(on, text)), 9);
     want("the beginning", strncmp(out(on, text), out(on, whole), 9) == 0);
     want("nothing behind it", ((char *)text)[10 * unit(on)] == '#');
-    memset(text, '#', sizeof text);
+    blot(text, sizeof text);
     want_rc("exact room",
             record(on, f, handle, 1, NULL, NULL, text,
                    (SQLSMALLINT)(all + 1), &length),
@@ -217,7 +217,7 @@ static void rec_truncation(const struct book_on *on, const void *row)
     want_rc("one too few",
             record(on, f, handle, 1, NULL, NULL, text, all, &length),
             SQL_SUCCESS_WITH_INFO);
-    memset(text, '#', sizeof text);
+    blot(text, sizeof text);
     want_rc("no room",
             record(on, f, handle, 1, NULL, NULL, text, 0, &length),
             SQL_SUCCESS_WITH_INFO);
@@ -317,7 +317,7 @@ static void text_field(const struct book_on *on, const struct failure *f,
     SQLSMALLINT length = -1, need;
     SQLRETURN rc;
 
-    memset(text, '#', sizeof text);
+    blot(text, sizeof text);
     rc = field(on, f, handle, 1, id, text, sizeof text, &length);
     if (!want_rc("with room", rc, SQL_SUCCESS)) {
         return;
@@ -337,7 +337,7 @@ static void text_field(const struct book_on *on, const struct failure *f,
     if (need == 0) {
         return;
     }
-    memset(text, '#', sizeof text);
+    blot(text, sizeof text);
     want_rc("one character too few",
             field(on, f, handle, 1, id, text, need, &length),
             SQL_SUCCESS_WITH_INFO);

@@ -205,7 +205,7 @@ static void check_text(const struct book_on *on, const struct info *info)
     SQLSMALLINT length = -1, whole;
     size_t u = unit(on);
 
-    memset(value, '#', sizeof value);
+    blot(value, sizeof value);
     want_rc("with room", get(on, info->id, value, sizeof value, &length),
             SQL_SUCCESS);
     whole = (SQLSMALLINT)(strlen(out(on, value)) * u);
@@ -222,7 +222,7 @@ static void check_text(const struct book_on *on, const struct info *info)
     if (whole == 0) {
         return;
     }
-    memset(cut, '#', sizeof cut);
+    blot(cut, sizeof cut);
     want_info(on, "one character too few",
               get(on, info->id, cut, whole, &length), SQL_HANDLE_DBC, on->dbc,
               "01004");
@@ -238,7 +238,7 @@ static void check_number(const struct book_on *on, const struct info *info)
     SQLSMALLINT length = -1;
     size_t bytes = info->is == SHORT ? 2 : 4;
 
-    memset(value, '#', sizeof value);
+    blot(value, sizeof value);
     want_rc("BufferLength 0", get(on, info->id, value, 0, &length),
             SQL_SUCCESS);
     want_number("length", length, (long long)bytes);

@@ -207,7 +207,7 @@ static void text_out(const struct book_on *on, const void *row)
 
     TEXT_CALL(on, SQLSetCursorName)(on->stmt, in(on, "somecursor"), SQL_NTS);
     book_exec(on, on->stmt, "SELECT 1 AS somename");
-    memset(text, '#', sizeof text);
+    blot(text, sizeof text);
     want_rc("with room", s->get(on, text, (SQLSMALLINT)(64 * u), &length),
             SQL_SUCCESS);
     want_text("value", out(on, text), s->wanted);
@@ -217,11 +217,11 @@ static void text_out(const struct book_on *on, const void *row)
     length = -77;
     want_rc("value null", s->get(on, NULL, 0, &length), SQL_SUCCESS);
     want_number("length, value null", length, all);
-    memset(text, '#', sizeof text);
+    blot(text, sizeof text);
     want_rc("exact room", s->get(on, text, (SQLSMALLINT)(all + u), &length),
             SQL_SUCCESS);
     want_text("exact room", out(on, text), s->wanted);
-    memset(text, '#', sizeof text);
+    blot(text, sizeof text);
     length = -77;
     want_rc("one character too few", s->get(on, text, all, &length),
             SQL_SUCCESS_WITH_INFO);

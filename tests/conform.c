@@ -178,6 +178,12 @@ const char *out(const struct book_on *on, const void *text)
     return buffer;
 }
 
+void blot(void *buffer, size_t size)
+{
+    memset(buffer, '#', size);
+    memset((char *)buffer + size - sizeof(SQLWCHAR), 0, sizeof(SQLWCHAR));
+}
+
 /* ---- handles ---------------------------------------------------------------
  */
 

@@ -108,6 +108,10 @@ const char *book_state(const struct book_on *on, SQLSMALLINT type,
 void *in(const struct book_on *on, const char *text);
 const char *out(const struct book_on *on, const void *text);
 
+/* Makes a buffer all '#', but for a terminator in its last two bytes: a text
+   that is never written must have an end too. */
+void blot(void *buffer, size_t size);
+
 /* Bytes of a character: 1 or 2. */
 size_t unit(const struct book_on *on);
 

@@ -33,6 +33,8 @@ leg() {
     # shellcheck disable=SC2086 # the subjects are words
     "$differ" "$2" "$3" "$4" "$5" "$6" "$work/$1" "$7" ${subjects-} \
         >"$work/$1.said" 2>&1 || echo "ended with $?" >>"$work/$1.said"
+    # psqlODBC wants more than there is, which tests/run lets pass
+    sed -i '/WARNING: AddressSanitizer failed to allocate/d' "$work/$1.said"
     mask "$1" "$7" "$2"
 }
 
