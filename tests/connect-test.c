@@ -343,7 +343,7 @@ static void keywords(void)
         {"PoolMin=1", "HYC00", "PoolMin=1"},
         {"PoolInitial=1", "HYC00", "PoolInitial=1"},
         {"ClientAffinity=all-after-write", "HYC00", "ClientAffinity"},
-        {"Log=stderr", "HYC00", "Log=stderr"},
+        {"Capacity=3", "HYC00", "Capacity=3"},
         {"PoolMax=0", "HY024", "PoolMax=0"},
         {"PoolMax=many", "HY024", "PoolMax=many"},
         {"PoolWait=3s", "HY024", "PoolWait=3s"},
