@@ -36,6 +36,8 @@
  *   mine                     yes: this session's login
  *   idle, held, learning, opening, reset, closing, room
  *   opened, failed, resets   since the start
+ *   left                     links on which a call hangs that nothing can end:
+ *                            they and their threads are left to each other
  *   waiting                  units that wait in this login, for any instance
  *
  * SHOW AFFINITY TOPOLOGY   one row per leaf, range, value or target
@@ -87,7 +89,7 @@ const char *const command_show_instances_columns[] = {
 const char *const command_show_pools_columns[] = {
     "instance", "login", "user", "mine", "idle", "held", "learning",
     "opening", "reset", "closing", "room", "opened", "failed", "resets",
-    "waiting", NULL
+    "left", "waiting", NULL
 };
 
 const char *const command_show_topology_columns[] = {
@@ -231,7 +233,7 @@ void command_show_instances(const struct command_view *view,
 
 struct pool_figures {
     uint32_t count[LINK_STATES];
-    uint32_t room;
+    uint32_t room, left;
     uint64_t opened, failed, reset;
 };
 
@@ -250,6 +252,7 @@ static struct pool_figures *copy_pools(struct login *login, uint32_t *waiting)
 
         memcpy(copy[i].count, pool->count, sizeof pool->count);
         copy[i].room = login->stock[i].room;
+        copy[i].left = pool->left;
         copy[i].opened = pool->opened;
         copy[i].failed = pool->failed;
         copy[i].reset = pool->reset;
@@ -284,6 +287,7 @@ static void add_pool(struct command_answer *answer,
     command_answer_number(answer, pool->opened);
     command_answer_number(answer, pool->failed);
     command_answer_number(answer, pool->reset);
+    command_answer_number(answer, pool->left);
 }
 
 static void add_login(struct command_answer *answer, struct login *login,

@@ -91,8 +91,9 @@ struct inner_kind {
                      struct why *why);
 
     /* Queries for "who are you", tried in turn until one is answered: one row
-       of role (1 = standby), identity, timeline, client encoding, client port,
-       backend; each may be NULL.  NULL-terminated list. */
+       of role (1 = standby), identity, timeline, client encoding, both ends of
+       the link as struct link_who has them, backend; each may be NULL.
+       NULL-terminated list. */
     const char *const *who;
 
     /* SQL after which nothing tells that we have asked a link something

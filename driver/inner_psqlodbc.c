@@ -312,6 +312,9 @@ static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
 
 /* One round trip; the second form is for logins that may not read the control
    file: such an instance is a group of its own. */
+#define ENDS \
+    "host(inet_client_addr()) || ' ' || inet_client_port() || ' ' || " \
+    "host(inet_server_addr()) || ' ' || inet_server_port()"
 static const char *const who[] = {
     "SELECT pg_is_in_recovery()::int, "
     "(SELECT system_identifier FROM pg_control_system())::text, "
@@ -320,11 +323,9 @@ static const char *const who[] = {
     "(SELECT min_recovery_end_timeline FROM pg_control_recovery())) "
     "ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))"
     "::bit(32)::int END, "
-    "current_setting('client_encoding'), inet_client_port(), "
-    "pg_backend_pid()",
+    "current_setting('client_encoding'), " ENDS ", pg_backend_pid()",
     "SELECT pg_is_in_recovery()::int, NULL::text, NULL::int, "
-    "current_setting('client_encoding'), inet_client_port(), "
-    "pg_backend_pid()",
+    "current_setting('client_encoding'), " ENDS ", pg_backend_pid()",
     NULL,
 };
 

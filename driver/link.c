@@ -10,6 +10,7 @@
 #include "link.h"
 #include "diag.h"
 #include "link_call.h"
+#include "link_socket.h"
 #include "lock.h"
 #include "text.h"
 
@@ -70,13 +71,13 @@ static bool take_who(void *arg, unsigned count, const char *const *values)
         .role = values[0][0] == '1' ? LINK_ROLE_STANDBY : LINK_ROLE_PRIMARY,
         .timeline =
             values[2] ? (uint32_t)strtoul(values[2], NULL, 10) : 0,
-        .port = values[4] ? (int)strtol(values[4], NULL, 10) : 0,
         .backend = values[5] ? (int)strtol(values[5], NULL, 10) : 0,
     };
     snprintf(who->identity, sizeof who->identity, "%s",
              values[1] ? values[1] : "");
     snprintf(who->encoding, sizeof who->encoding, "%s",
              values[3] ? values[3] : "");
+    snprintf(who->ends, sizeof who->ends, "%s", values[4] ? values[4] : "");
     return false;
 }
 
@@ -181,8 +182,8 @@ void link_forget_warnings(struct link *link)
     }
 }
 
-bool link_open(struct link *link, const struct link_order *order,
-               struct link_error *error)
+static bool open_link(struct link *link, const struct link_order *order,
+                      struct link_error *error)
 {
     const struct inner_calls *call = &order->inner->call;
     SQLRETURN rc;
@@ -212,6 +213,21 @@ bool link_open(struct link *link, const struct link_order *order,
         return false;
     }
     return true;
+}
+
+bool link_open(struct link *link, const struct link_order *order,
+               struct link_error *error)
+{
+    struct link_sockets before;
+    bool ok;
+
+    link_sockets_take(&before);
+    ok = open_link(link, order, error);
+    if (ok) {
+        link_socket_prove(link, &before);
+    }
+    link_sockets_free(&before);
+    return ok;
 }
 
 bool link_validate(struct link *link, struct link_error *error)
@@ -263,6 +279,7 @@ void link_close(struct link *link)
                                          SQL_ROLLBACK);
         }
         disconnect(link);
+        link_socket_forget(link);
         free_handles(link);
     }
 }

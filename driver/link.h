@@ -61,7 +61,9 @@ struct link_who {
     char identity[24];  /* of its group; "" = it does not say */
     uint32_t timeline;  /* 0 = unknown */
     char encoding[32];  /* of this link's client; "" = unknown */
-    int port, backend;  /* its side's view of this link; 0 = unknown */
+    int backend;        /* its side's view of this link; 0 = unknown */
+    char ends[112];     /* likewise: "address port address port", the
+                           client's and its own; "" = unknown, or no TCP */
 };
 
 enum link_state {
@@ -83,6 +85,7 @@ struct link {
        connects over it; nobody adds to it.  NULL: SQL_SUCCESS. */
     struct diags *warned;
     struct link_who who;
+    int socket; /* link_socket.c's: its duplicate + 1; 0 = none */
 
     /* What the session did to it, on any of its threads; nobody else looks
        while it is held. */
@@ -109,6 +112,8 @@ struct link {
     struct unit *unit; /* whose order it is opened or validated for */
     _Atomic unsigned cancels; /* cancels under way; read without the lock */
     bool waits; /* came back while there were some */
+    bool ended; /* pool_hung.c has ended what hung in this state, */
+    bool left;  /* or could not */
 };
 
 /* How to open one. */

@@ -41,6 +41,7 @@ EXTRA_DIST += \
 	driver/library.h \
 	driver/link.h \
 	driver/link_call.h \
+	driver/link_socket.h \
 	driver/link_state.def \
 	driver/lock.h \
 	driver/log.h \
@@ -178,12 +179,14 @@ driver_libcore_la_SOURCES = \
 	driver/pool.c \
 	driver/pool_cancel.c \
 	driver/pool_exit.c \
+	driver/pool_hung.c \
 	driver/pool_job.c \
 	driver/pool_login.c \
 	driver/link.c \
 	driver/link_error.c \
 	driver/link_query.c \
 	driver/link_reset.c \
+	driver/link_socket.c \
 	driver/inner.c \
 	driver/inner_kind.c \
 	driver/inner_mariadb.c \

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define FORK_LOCKS_MAX 8
+#define FORK_LOCKS_MAX 16
 
 static struct {
     struct {

@@ -33,6 +33,7 @@ enum lock_rank {
     LOCK_INNER,   /* the list of loaded inner drivers */
     LOCK_INI,     /* libodbcinst's files; iniparser */
     LOCK_EVENTS,  /* a fleet's latest events */
+    LOCK_SOCKET,  /* the duplicates of links' sockets */
     LOCK_DIAG,    /* one handle's records */
     LOCK_RANKS
 };
@@ -95,7 +96,7 @@ uint32_t clock_backoff_ms(uint32_t before);
 
 /* Has a process-wide lock taken before each fork and released on both sides,
    so that the child finds what it guards whole.  Called from a constructor
-   only (no thread exists yet); at most 8 locks. */
+   only (no thread exists yet); at most 16 locks. */
 void lock_keep_over_fork(struct mutex *m, enum lock_rank rank);
 
 /* How many forks lie between this process and the one that loaded us: what

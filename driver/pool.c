@@ -54,6 +54,8 @@ void pool_set_state_locked(struct link *link, enum link_state state)
         DL_DELETE(pool->links[link->state], link);
         pool->count[link->state]--;
     }
+    pool->left -= link->left;
+    link->ended = link->left = false;
     login->total -= counts(link->state);
     login->total_idle -= link->state == LINK_IDLE;
     link->state = state;

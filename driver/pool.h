@@ -43,6 +43,7 @@ struct pool {
     const char *settings; /* secret: SQL that ends a reset; set by the first
                              open, fixed afterwards; NULL = not known yet */
     uint64_t opened, failed, reset; /* since the start, for SHOW AFFINITY */
+    uint32_t left; /* links on which nothing ends what hangs */
 };
 
 struct login {
@@ -81,6 +82,11 @@ bool login_passed(const struct login *login, struct connstr *passed);
    the instance may have; takes note of a changed pool_max; then lets units go
    on.  Locks: takes login->lock. */
 void login_gather(struct login *login, uint32_t instance);
+
+/* Ends the calls of helpers that are overdue, and those on links that their
+   sessions have lost (pool_hung.c).  Returns when it is to be said again: ns,
+   UINT64_MAX = when something happens.  Locks: takes login->lock. */
+uint64_t login_end_hung(struct login *login, uint64_t now);
 
 /* Closes what is idle and from now on every link that comes back.
    Locks: takes login->lock. */

@@ -9,6 +9,7 @@
 #include "autoconf.h"
 
 #include "fleet_group.h"
+#include "keeper_clock.h"
 #include "pool.h"
 #include "pool_exit.h"
 #include "secret.h"
@@ -29,12 +30,6 @@ void pool_serve_locked(struct login *login)
     events->serve(login);
 }
 
-/* A helper is at work from now on, or (began 0) no longer. */
-static void note_work(struct link *link, uint64_t began)
-{
-    atomic_store(&link->began, began);
-}
-
 static struct login *login_of(const struct link *link)
 {
     return link->pool->login;
@@ -43,6 +38,17 @@ static struct login *login_of(const struct link *link)
 static struct fleet *fleet_of(const struct link *link)
 {
     return link->pool->login->fleet;
+}
+
+/* A helper is at work from now on, or (began 0) no longer.  Who sees to it that
+   it does not hang for ever looks again in time. */
+static void note_work(struct link *link, uint64_t began)
+{
+    atomic_store(&link->began, began);
+    if (began) {
+        keeper_clock_wake(began + fleet_of(link)->config.check_timeout *
+                                      NS_PER_MS);
+    }
 }
 
 /* A link is gone or was never open: takes it out of the pool, lets the next
@@ -270,6 +276,7 @@ static void give_up(struct link *link)
 {
     struct login *login = login_of(link);
 
+    note_work(link, clock_ns());
     mutex_lock(&login->lock);
     pool_set_state_locked(link, LINK_CLOSING);
     pool_serve_locked(login);

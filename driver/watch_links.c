@@ -4,7 +4,8 @@
 /*
  * What follows for links and waiting units, in every login, where an instance
  * has changed its state, its owner's mind or its limits (fleet.h): idle links
- * that are not kept any longer are closed, and units are decided anew.
+ * that are not kept any longer are closed, and units are decided anew.  And
+ * what hangs there is ended (pool_hung.c).
  */
 #include "autoconf.h"
 
@@ -23,25 +24,23 @@ static bool has_changed(struct fleet *fleet, uint32_t i)
            atomic_exchange(changed, false);
 }
 
-static void go_through(struct fleet *fleet, uint32_t i)
+uint64_t watch_links(struct fleet *fleet, uint64_t now)
 {
     uint32_t count;
     struct login **logins = login_all(fleet, &count);
+    uint64_t next = UINT64_MAX; /* whoever sets `changed` wakes the clock */
 
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        if (has_changed(fleet, i)) {
+            for (uint32_t k = 0; k < count; k++) {
+                login_gather(logins[k], i);
+            }
+        }
+    }
     for (uint32_t k = 0; k < count; k++) {
-        login_gather(logins[k], i);
+        next = clock_earlier(next, login_end_hung(logins[k], now));
         login_release(logins[k]);
     }
     free(logins);
-}
-
-uint64_t watch_links(struct fleet *fleet, uint64_t now)
-{
-    (void)now;
-    for (uint32_t i = 0; i < fleet->count; i++) {
-        if (has_changed(fleet, i)) {
-            go_through(fleet, i);
-        }
-    }
-    return UINT64_MAX; /* whoever sets `changed` wakes the clock */
+    return next;
 }

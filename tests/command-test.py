@@ -388,7 +388,7 @@ def prepared():
     odbc.prepare('SHOW AFFINITY POOLS')
     same('prepared: the columns are known before execution',
          (odbc.columns(), odbc.column(1)[0], odbc.column(5)[0]),
-         (15, 'instance', 'idle'))
+         (16, 'instance', 'idle'))
     parameters = ctypes.c_short(9)
     odbc.call('SQLNumParams', ctypes.byref(parameters))
     same('prepared: it has no parameters', parameters.value, 0)

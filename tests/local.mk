@@ -64,6 +64,7 @@ unit_tests = \
 	tests/unit-link \
 	tests/unit-link_error \
 	tests/unit-link_reset \
+	tests/unit-link_socket \
 	tests/unit-lock \
 	tests/unit-place \
 	tests/unit-pool \
@@ -112,6 +113,7 @@ integration_programs = \
 	tests/hang-test \
 	tests/leak-test \
 	tests/limits-test \
+	tests/lost-test \
 	tests/manager-kept-test \
 	tests/manager-leak-test \
 	tests/manager-test \
@@ -264,6 +266,8 @@ tests_guest_test_SOURCES = tests/guest-test.c $(trouble)
 tests_guest_test_LDADD = $(integration_ldadd)
 tests_hang_test_SOURCES = tests/hang-test.c $(expect)
 tests_hang_test_LDADD = $(integration_ldadd)
+tests_lost_test_SOURCES = tests/lost-test.c $(expect)
+tests_lost_test_LDADD = $(integration_ldadd)
 tests_standby_test_SOURCES = tests/standby-test.c $(expect)
 tests_standby_test_LDADD = $(integration_ldadd)
 tests_storm_test_SOURCES = tests/storm-test.c $(trouble)

@@ -364,6 +364,7 @@ bool trouble_pools(SQLHDBC on, const char *instance, bool mine,
         sum->closing += figure(stmt, "closing");
         sum->opened += figure(stmt, "opened");
         sum->failed += figure(stmt, "failed");
+        sum->left += figure(stmt, "left");
         sum->waiting += figure(stmt, "waiting");
     }
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);

@@ -70,6 +70,7 @@ bool trouble_try_end(struct trouble_try *t);
 struct trouble_pools {
     unsigned idle, held, learning, opening, reset, closing; /* links */
     unsigned opened, failed; /* since the start */
+    unsigned left;           /* links with a call that nothing can end */
     unsigned waiting;        /* units */
 };
 

@@ -1,0 +1,87 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Links on which a call hangs in the inner driver: a helper's that is overdue,
+ * or an application's whose instance was found down.  The call is ended where
+ * the link's socket is proved (link_socket.h); where not, link and thread are
+ * left to each other, and counted for as long as that lasts (rules §4.2).
+ */
+#include "autoconf.h"
+
+#include <utlist.h>
+
+#include "link_socket.h"
+#include "pool.h"
+
+/* How long a helper may be at this; 0 = as long as it takes. */
+static uint64_t limit_of(const struct link *link)
+{
+    const struct config_fleet *config = &link->pool->login->fleet->config;
+
+    switch (link->state) {
+    case LINK_OPENING:
+        return config->connect_timeout * NS_PER_MS;
+    case LINK_LEARNING: /* what a user's query takes nobody knows */
+        return 0;
+    default:
+        return config->check_timeout * NS_PER_MS;
+    }
+}
+
+/* ns: when what a helper does on it is overdue; UINT64_MAX = never. */
+static uint64_t due_at(const struct link *link)
+{
+    uint64_t began = atomic_load(&link->began), limit = limit_of(link);
+
+    return began && limit ? began + limit : UINT64_MAX;
+}
+
+static bool is_lost(const struct link *link)
+{
+    return link->state != LINK_OPENING &&
+           fleet_has_lost(link->pool->login->fleet, link->pool->instance,
+                          link->opened);
+}
+
+static void end_call(struct link *link)
+{
+    if (link->ended) {
+        return;
+    }
+    link->ended = true;
+    link->left = !link_socket_end(link);
+    link->pool->left += link->left;
+}
+
+static uint64_t look_at_links(struct pool *pool, uint64_t now)
+{
+    uint64_t next = UINT64_MAX;
+
+    for (int state = 0; state < LINK_STATES; state++) {
+        struct link *link;
+
+        DL_FOREACH(pool->links[state], link) {
+            uint64_t due = due_at(link);
+
+            if (now >= due || (state != LINK_IDLE && is_lost(link))) {
+                end_call(link);
+            } else {
+                next = clock_earlier(next, due);
+            }
+        }
+    }
+    return next;
+}
+
+uint64_t login_end_hung(struct login *login, uint64_t now)
+{
+    uint64_t next = UINT64_MAX;
+
+    mutex_lock(&login->lock);
+    for (uint32_t i = 0; i < login->fleet->count; i++) {
+        next = clock_earlier(next, look_at_links(&login->pools[i], now));
+    }
+    mutex_unlock(&login->lock);
+    return next;
+}

@@ -1,0 +1,304 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Sessions that hold a link on an instance that is found down: each call of
+ * theirs says 08S01 and why, and none waits; what is inside the inner driver is
+ * ended where the socket is proved (TCP), and left and counted where it is not
+ * (a Unix socket).  Sessions elsewhere notice nothing (rules §4.2, §4.3).
+ */
+#include "autoconf.h"
+
+#include "expect.h"
+#include "odbc_tap.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHECK_MS = 1000, SOON_MS = 100 };
+
+static SQLHSTMT new_stmt(SQLHDBC dbc)
+{
+    SQLHSTMT stmt = SQL_NULL_HSTMT;
+
+    SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt);
+    return stmt;
+}
+
+/* ---- a call that is inside ----------------------------------------------- */
+
+static struct inside {
+    pthread_t thread;
+    SQLHSTMT stmt;
+    atomic_bool over;
+    SQLRETURN rc;
+    double ended;
+    char record[600];
+} inside;
+
+static void *execute(void *unused)
+{
+    (void)unused;
+    inside.rc = SQLExecDirect(inside.stmt,
+                              (SQLCHAR *)"SELECT pg_sleep(3)", SQL_NTS);
+    inside.ended = trouble_now();
+    snprintf(inside.record, sizeof inside.record, "%s",
+             odbc_record(SQL_HANDLE_STMT, inside.stmt, 1));
+    atomic_store(&inside.over, true);
+    return NULL;
+}
+
+static bool sleeps(void *looker)
+{
+    return strcmp(odbc_value(looker,
+                             "SELECT count(*) FROM pg_stat_activity WHERE "
+                             "query = 'SELECT pg_sleep(3)'"), "1") == 0;
+}
+
+static bool is_over(void *unused)
+{
+    (void)unused;
+    return atomic_load(&inside.over);
+}
+
+/* ---- what a lost session's calls say ------------------------------------- */
+
+static double began;
+static double late; /* the machine's, at most, so far */
+
+static void start(void)
+{
+    trouble_watch_begin();
+    began = trouble_now();
+}
+
+/* True: it came at once. */
+static bool at_once(void)
+{
+    double ms = trouble_now() - began;
+
+    late = trouble_watch_end();
+    return ms <= SOON_MS + late;
+}
+
+static void expect_lost(const char *name, SQLRETURN rc, SQLSMALLINT type,
+                        SQLHANDLE handle, const char *words)
+{
+    bool soon = at_once();
+    const char *record = odbc_record(type, handle, 1);
+
+    tap_ok(rc == SQL_ERROR && strncmp(record, "08S01 0 ", 8) == 0 && soon &&
+               strstr(record, words),
+           name, "%d after %.0f ms (the machine %.0f late): %s", rc,
+           trouble_now() - began, late, record);
+}
+
+static void expect_success(const char *name, SQLRETURN rc)
+{
+    bool soon = at_once();
+
+    tap_ok(rc == SQL_SUCCESS && soon, name, "%d after %.0f ms", rc,
+           trouble_now() - began);
+}
+
+struct held {
+    SQLHDBC quiet, within;
+    SQLHSTMT fetching, prepared, bound;
+    SQLHDESC explicit;
+};
+
+static bool hold(struct held *held, const char *string)
+{
+    struct trouble_try t = { 0 };
+
+    trouble_try(&t, string);
+    held->quiet = t.dbc;
+    trouble_try(&t, string);
+    held->within = t.dbc;
+    if (!held->quiet || !held->within) {
+        return false;
+    }
+    held->fetching = new_stmt(held->quiet);
+    held->prepared = new_stmt(held->quiet);
+    SQLExecDirect(held->fetching,
+                  (SQLCHAR *)"SELECT generate_series(1, 10)", SQL_NTS);
+    SQLPrepare(held->prepared, (SQLCHAR *)"SELECT 1", SQL_NTS);
+    SQLAllocHandle(SQL_HANDLE_DESC, held->quiet, &held->explicit);
+    SQLSetConnectAttr(held->within, SQL_ATTR_AUTOCOMMIT,
+                      (SQLPOINTER)SQL_AUTOCOMMIT_OFF, SQL_IS_UINTEGER);
+    return SQL_SUCCEEDED(SQLFetch(held->fetching)) &&
+           odbc_run(held->within, "INSERT INTO orders_n2 VALUES (1599, 599)");
+}
+
+static void try_quiet(struct held *held)
+{
+    const char *why = "did not answer within CheckTimeout=1000 ms";
+    SQLUINTEGER dead = 77;
+    SQLHSTMT more;
+    SQLRETURN rc;
+
+    start();
+    rc = SQLFetch(held->fetching);
+    expect_lost("lost: SQLFetch", rc, SQL_HANDLE_STMT, held->fetching, why);
+    start();
+    rc = SQLCloseCursor(held->fetching);
+    expect_lost("lost: and again, at each call", rc, SQL_HANDLE_STMT,
+                held->fetching, "nothing was done");
+    start();
+    rc = SQLExecute(held->prepared);
+    expect_lost("lost: SQLExecute", rc, SQL_HANDLE_STMT, held->prepared, why);
+    start();
+    rc = SQLSetDescField(held->explicit, 1, SQL_DESC_TYPE,
+                         (SQLPOINTER)SQL_C_LONG, 0);
+    expect_lost("lost: a descriptor", rc, SQL_HANDLE_DESC, held->explicit,
+                why);
+    start();
+    more = SQL_NULL_HSTMT;
+    rc = SQLAllocHandle(SQL_HANDLE_STMT, held->quiet, &more);
+    expect_lost("lost: SQLAllocHandle", rc, SQL_HANDLE_DBC, held->quiet, why);
+    start();
+    rc = SQLExecDirect(held->prepared, (SQLCHAR *)"SHOW AFFINITY", SQL_NTS);
+    tap_ok(at_once() && rc == SQL_ERROR &&
+               strncmp(odbc_record(SQL_HANDLE_STMT, held->prepared, 1),
+                       "08001 28 ", 9) == 0,
+           "lost: SHOW AFFINITY says its rows as records", "%s",
+           odbc_record(SQL_HANDLE_STMT, held->prepared, 1));
+    start();
+    expect_success("lost: SQL_ATTR_CONNECTION_DEAD can be read",
+                   SQLGetConnectAttr(held->quiet, SQL_ATTR_CONNECTION_DEAD,
+                                     &dead, SQL_IS_UINTEGER, NULL));
+    tap_ok(dead == SQL_CD_TRUE, "lost: and is true", "%u", (unsigned)dead);
+    start();
+    expect_success("lost: SQLFreeStmt",
+                   SQLFreeStmt(held->fetching, SQL_UNBIND));
+    start();
+    expect_success("lost: SQLFreeHandle",
+                   SQLFreeHandle(SQL_HANDLE_STMT, held->fetching));
+    start();
+    expect_success("lost: SQLDisconnect", SQLDisconnect(held->quiet));
+    SQLFreeHandle(SQL_HANDLE_DBC, held->quiet);
+}
+
+static void try_within(struct held *held)
+{
+    SQLRETURN rc;
+
+    start();
+    rc = SQLEndTran(SQL_HANDLE_DBC, held->within, SQL_COMMIT);
+    expect_lost("lost: SQLEndTran, nothing was committed", rc, SQL_HANDLE_DBC,
+                held->within, "rolled back");
+    start();
+    rc = SQLEndTran(SQL_HANDLE_DBC, held->within, SQL_ROLLBACK);
+    expect_lost("lost: SQLEndTran, to roll back", rc, SQL_HANDLE_DBC,
+                held->within, "rolled back");
+    start();
+    expect_success("lost: SQLDisconnect in a transaction",
+                   SQLDisconnect(held->within));
+    SQLFreeHandle(SQL_HANDLE_DBC, held->within);
+}
+
+/* ---- an instance that hangs ---------------------------------------------- */
+
+static bool is_drained(void *instance)
+{
+    struct trouble_pools p;
+
+    return trouble_pools(trouble_anchor, instance, false, &p) && p.idle == 0;
+}
+
+static bool nothing_left(void *instance)
+{
+    struct trouble_pools p;
+
+    return trouble_pools(trouble_anchor, instance, false, &p) &&
+           p.left == 0 && p.held == 0;
+}
+
+static void expect_ended(const char *instance, double paused, bool proved)
+{
+    struct trouble_pools p = { 0 };
+    double most = CHECK_MS + 1000 + EXPECT_SLACK + late;
+
+    if (proved) {
+        tap_ok(trouble_await(is_over, NULL, 10000) && inside.rc == SQL_ERROR &&
+                   strncmp(inside.record, "08S01 0 ", 8) == 0 &&
+                   strstr(inside.record, "not known") &&
+                   inside.ended - paused <= most,
+               "lost: the call that was inside is ended",
+               "%d after %.0f of %.0f ms: %s", inside.rc,
+               inside.ended - paused, most, inside.record);
+    } else {
+        trouble_pools(trouble_anchor, instance, true, &p);
+        tap_ok(!is_over(NULL) && p.left > 0,
+               "lost: the call that was inside is left and counted",
+               "over: %d, left: %u", is_over(NULL), p.left);
+    }
+}
+
+static void try_hang(const char *dsn, char *instance, bool proved)
+{
+    struct trouble_try t = { 0 };
+    struct held held = { 0 };
+    char fleet[200], strict[300];
+    SQLHDBC looker = odbc_open(trouble_env, "DSN=n2", false);
+    SQLHDBC busy;
+    double paused;
+
+    printf("# an instance that hangs, %s\n", dsn);
+    snprintf(fleet, sizeof fleet, "DSN=%s" TIMES, dsn);
+    snprintf(strict, sizeof strict, "%s" STRICT OWNED_BY_N2, fleet);
+    tap_ok(trouble_warm(fleet), "lost: the fleet is known", "%s", odbc_error());
+    trouble_try(&t, strict);
+    busy = t.dbc;
+    tap_ok(busy && hold(&held, strict), "lost: sessions on n2", "%s%s",
+           t.records, odbc_error());
+    expect_lands("lost: and an idle link", strict, "n2");
+    memset(&inside, 0, sizeof inside);
+    inside.stmt = new_stmt(busy);
+    pthread_create(&inside.thread, NULL, execute, NULL);
+    tap_ok(trouble_await(sleeps, looker, 10000), "lost: one is inside",
+           "%s", odbc_error());
+    odbc_close(looker);
+    tap_ok(trouble_make("pause", "n2"), "lost: n2 hangs", "see above");
+    paused = trouble_now();
+    expect_fails("lost: somebody finds out", &t, strict, "HYT01 |08001 28 ",
+                 "n2", 3000 + EXPECT_SLACK);
+    tap_ok(trouble_await(is_drained, instance, 2000),
+           "lost: its idle links are closed", "%s", odbc_error());
+    try_quiet(&held);
+    try_within(&held);
+    expect_ended(instance, paused, proved);
+    tap_is("lost: a session elsewhere notices nothing",
+           odbc_value(trouble_anchor, "SELECT 77"), "77");
+    tap_ok(trouble_make("resume", "n2"), "lost: n2 goes on", "see above");
+    pthread_join(inside.thread, NULL);
+    start();
+    expect_lost("lost: the session that was inside has lost its link",
+                SQLExecDirect(inside.stmt, (SQLCHAR *)"SELECT 1", SQL_NTS),
+                SQL_HANDLE_STMT, inside.stmt, "nothing was done");
+    odbc_close(busy);
+    expect_lands("lost: new sessions are served", strict, "n2");
+    tap_ok(trouble_await(trouble_quiet, trouble_anchor, 10000) &&
+               trouble_await(nothing_left, instance, 10000),
+           "lost: nothing is left over", "%s", odbc_error());
+    tap_is("lost: what was not committed is not there",
+           odbc_value(trouble_anchor,
+                      "SELECT count(*) FROM orders "
+                      "WHERE customer_id = 1599"), "0");
+    trouble_cool();
+}
+
+int main(void)
+{
+    char n2_tcp[] = "n2-tcp", n2[] = "n2";
+
+    trouble_env = odbc_env(SQL_OV_ODBC3);
+    try_hang("orders-tcp", n2_tcp, true);
+    try_hang("orders", n2, false);
+    SQLFreeHandle(SQL_HANDLE_ENV, trouble_env);
+    return tap_end();
+}
