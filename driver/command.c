@@ -24,6 +24,9 @@ void command_describe(const struct command *command,
         [COMMAND_SHOW_EVENTS] = command_show_events_columns,
         [COMMAND_EXPLAIN_KEY] = command_explain_columns,
         [COMMAND_REFRESH] = command_refresh_columns,
+        [COMMAND_REFRESH_LINKS] = command_refresh_links_columns,
+        [COMMAND_DRAIN] = command_drain_columns,
+        [COMMAND_RESUME] = command_drain_columns,
     };
 
     command_answer_begin(answer, columns[command->kind]);
@@ -60,6 +63,13 @@ bool command_run(const struct command *command,
         break;
     case COMMAND_REFRESH:
         command_refresh(view, answer);
+        break;
+    case COMMAND_REFRESH_LINKS:
+        command_refresh_links(view, answer);
+        break;
+    case COMMAND_DRAIN:
+    case COMMAND_RESUME:
+        ok = command_drain(command, view, answer, why);
         break;
     default: /* LATER: command_parse() has refused it */
         assert(false);

@@ -9,7 +9,8 @@
  * command_parse.c  the exact one
  * command.c        running one
  * command_show.c   what each answers, as rows; command_explain.c of EXPLAIN,
- *                  command_facts.c what both say of instances
+ *                  command_change.c of those that change something,
+ *                  command_facts.c what they say of instances
  * command_answer.c rows as a SELECT that the inner driver can run
  *
  * Nothing here knows handles or calls the inner driver: entry_exec.c runs the

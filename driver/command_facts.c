@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topology.h"
+
 const char *command_facts_role(enum route_role role)
 {
     switch (role) {
@@ -83,4 +85,18 @@ struct route_stock *command_facts_stock(struct login *login)
         mutex_unlock(&login->lock);
     }
     return copy;
+}
+
+const char *command_facts_topology(struct fleet *fleet)
+{
+    return topology_complete(fleet) ? "complete" : "incomplete";
+}
+
+void command_facts_source(struct command_answer *answer, struct fleet *fleet)
+{
+    struct text text;
+
+    text_init(&text);
+    topology_source(fleet, &text);
+    command_facts_add(answer, &text);
 }

@@ -16,6 +16,12 @@ const char *command_facts_role(enum route_role role);
 const char *command_facts_state(const struct fleet *fleet, uint32_t i,
                                 enum route_health health);
 
+/* complete or incomplete. */
+const char *command_facts_topology(struct fleet *fleet);
+
+/* Adds where ownership is learnt. */
+void command_facts_source(struct command_answer *answer, struct fleet *fleet);
+
 /* The name of instance i; NULL for an index that is none. */
 const char *command_facts_name(const struct fleet *fleet, int64_t i);
 

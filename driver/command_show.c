@@ -3,7 +3,7 @@
 
 /*
  * What each command answers.  All columns are texts; what is missing or not
- * known is NULL.
+ * known is NULL.  Those that change something: command_change.c.
  *
  * SHOW AFFINITY            one row: this session
  *   key        its AffinityKey
@@ -56,12 +56,6 @@
  *   owner      yes, no, unknown; NULL: no key
  *   verdict    "would serve it: " and how, or why not
  *   role, state, idle, held, opening, room
- *
- * REFRESH AFFINITY         one row
- *   source     what is learnt anew
- *   asked      how many instances were asked
- *   topology   complete, or incomplete if PoolWait was not enough; SHOW
- *              AFFINITY and SHOW AFFINITY TOPOLOGY tell how it goes on
  */
 #include "autoconf.h"
 
@@ -97,24 +91,6 @@ const char *const command_show_topology_columns[] = {
 };
 
 const char *const command_show_config_columns[] = { "keyword", "value", NULL };
-
-const char *const command_refresh_columns[] = {
-    "source", "asked", "topology", NULL
-};
-
-static const char *topology_word(struct fleet *fleet)
-{
-    return topology_complete(fleet) ? "complete" : "incomplete";
-}
-
-static void add_source(struct command_answer *answer, struct fleet *fleet)
-{
-    struct text text;
-
-    text_init(&text);
-    topology_source(fleet, &text);
-    command_facts_add(answer, &text);
-}
 
 /* Whole milliseconds from a to b, NULL when there is no such time. */
 static void add_span(struct command_answer *answer, uint64_t from,
@@ -179,8 +155,8 @@ void command_show(const struct command_view *view,
                                                       ? CONFIG_READ_WRITE
                                                       : CONFIG_READ_ONLY));
     add_owner(answer, view->fleet, view->key);
-    add_source(answer, view->fleet);
-    command_answer_add(answer, topology_word(view->fleet));
+    command_facts_source(answer, view->fleet);
+    command_answer_add(answer, command_facts_topology(view->fleet));
 }
 
 /* ---- SHOW AFFINITY INSTANCES ----------------------------------------- */
@@ -393,16 +369,4 @@ void command_show_config(const struct command_view *view,
         }
     }
     text_free(&text);
-}
-
-/* ---- REFRESH AFFINITY ------------------------------------------------ */
-
-void command_refresh(const struct command_view *view,
-                     struct command_answer *answer)
-{
-    topology_forget(view->fleet);
-    add_source(answer, view->fleet);
-    command_answer_number(answer, place_learn(view->login,
-                                              view->config->session.pool_wait));
-    command_answer_add(answer, topology_word(view->fleet));
 }

@@ -41,8 +41,20 @@ bool command_explain(const struct command *command,
                      const struct command_view *view,
                      struct command_answer *answer, struct why *why);
 
+/* ---- command_change.c: what changes something ---------------------------- */
+
 extern const char *const command_refresh_columns[];
 void command_refresh(const struct command_view *view,
                      struct command_answer *answer);
+
+extern const char *const command_refresh_links_columns[];
+void command_refresh_links(const struct command_view *view,
+                           struct command_answer *answer);
+
+/* DRAIN or RESUME.  False: why. */
+extern const char *const command_drain_columns[];
+bool command_drain(const struct command *command,
+                   const struct command_view *view,
+                   struct command_answer *answer, struct why *why);
 
 #endif

@@ -79,6 +79,40 @@ void fleet_renew_links(struct fleet *fleet, uint32_t i)
     tell_watch(&fleet->instances[i]);
 }
 
+/* One of the two marks that keep units away. */
+static bool mark_locked(struct fleet *fleet, uint32_t i, _Atomic bool *mark,
+                        bool value)
+{
+    struct route_member *m = &fleet->members[i];
+
+    mutex_assert_held(&fleet->lock);
+    if (atomic_load(mark) == value) {
+        return false;
+    }
+    if (!value) {
+        catch_up_locked(fleet, i);
+        atomic_store(&m->back_at, clock_ns());
+    }
+    atomic_store(mark, value);
+    tell_watch(&fleet->instances[i]);
+    return true;
+}
+
+bool fleet_set_drained(struct fleet *fleet, uint32_t i, bool drained)
+{
+    bool changed;
+
+    mutex_lock(&fleet->lock);
+    changed = mark_locked(fleet, i, &fleet->members[i].drained, drained);
+    mutex_unlock(&fleet->lock);
+    return changed;
+}
+
+bool fleet_set_disabled_locked(struct fleet *fleet, uint32_t i, bool disabled)
+{
+    return mark_locked(fleet, i, &fleet->members[i].disabled, disabled);
+}
+
 static void lose_sessions_locked(struct fleet *fleet, uint32_t i,
                                  const struct link_error *why)
 {

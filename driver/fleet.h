@@ -133,6 +133,13 @@ void fleet_superseded_locked(struct fleet *fleet, uint32_t i,
    back. */
 void fleet_renew_links(struct fleet *fleet, uint32_t i);
 
+/* Its owner has drained or resumed it, or (fleet_set_disabled()) its map file
+   disabled or enabled it; what comes back does so gradually.  True: it was
+   not so before.  Locks: take fleet->lock, unless they hold it. */
+bool fleet_set_drained(struct fleet *fleet, uint32_t i, bool drained);
+bool fleet_set_disabled_locked(struct fleet *fleet, uint32_t i,
+                               bool disabled);
+
 /* Is a link that was opened at `opened` lost to its session? */
 static inline bool fleet_has_lost(const struct fleet *fleet, uint32_t i,
                                   uint64_t opened)

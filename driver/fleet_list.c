@@ -16,6 +16,7 @@
 
 #include "event.h"
 #include "fleet.h"
+#include "fleet_drain.h"
 #include "fleet_group.h"
 #include "inifile.h"
 #include "pool.h"
@@ -290,6 +291,7 @@ static struct fleet *find_or_make(const struct config *config,
         free_fleet(made);
         return fleet;
     }
+    fleet_drain_new(made);
     return made;
 }
 

@@ -25,6 +25,7 @@ EXTRA_DIST += \
 	driver/entry_pooling.h \
 	driver/event.h \
 	driver/fleet.h \
+	driver/fleet_drain.h \
 	driver/fleet_group.h \
 	driver/fleet_key.h \
 	driver/fleet_state.h \
@@ -112,6 +113,7 @@ driver_libcore_la_SOURCES = \
 	driver/session_link.c \
 	driver/command.c \
 	driver/command_answer.c \
+	driver/command_change.c \
 	driver/command_explain.c \
 	driver/command_facts.c \
 	driver/command_likely.c \
@@ -148,6 +150,7 @@ driver_libcore_la_SOURCES = \
 	driver/balance_proportional.c \
 	driver/balance_random.c \
 	driver/fleet.c \
+	driver/fleet_drain.c \
 	driver/fleet_group.c \
 	driver/fleet_key.c \
 	driver/fleet_list.c \

@@ -200,8 +200,8 @@ def refusals():
             ('EXPLAIN AFFINITY KEY 5', '42000', "EXPLAIN AFFINITY KEY 'k'"),
             ("SET AFFINITY KEY '5'", 'HYC00', 'not available'),
             ('SHOW AFFINITY STATS', 'HYC00', 'not available'),
-            ('REFRESH AFFINITY LINKS', 'HYC00', 'not available'),
-            ('DRAIN AFFINITY INSTANCE n1', 'HYC00', 'not available'),
+            ('DRAIN AFFINITY INSTANCE n7', 'HY024', 'n1, n2, n3'),
+            ('RESUME AFFINITY INSTANCE', '42000', 'INSTANCE name'),
             ('SHOW AFFINITY; SELECT 1', 'HY000', 'only statement'),
             ("SELECT set_config('a.b', 'sent', false); SHOW AFFINITY",
              'HY000', 'only statement')):

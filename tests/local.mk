@@ -130,6 +130,7 @@ integration_scripts = \
 	tests/log-test.py \
 	tests/mariadb-test.py \
 	tests/diff-test.sh \
+	tests/drain-test.py \
 	tests/locale-test.sh \
 	tests/manager-test.py \
 	tests/route-truth-test.py \
