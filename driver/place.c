@@ -199,11 +199,15 @@ static void decide(struct unit *unit, bool impatient)
 void place_serve_locked(struct login *login)
 {
     struct unit *unit, *next;
+    uint64_t closed;
 
     mutex_assert_held(&login->lock);
-    DL_FOREACH_SAFE(login->units, unit, next) {
-        decide(unit, false);
-    }
+    do { /* again for those before it, if one has had idle links closed */
+        closed = login->closed;
+        DL_FOREACH_SAFE(login->units, unit, next) {
+            decide(unit, false);
+        }
+    } while (login->closed > closed);
 }
 
 uint32_t place_waiting_locked(const struct login *login)
@@ -213,6 +217,19 @@ uint32_t place_waiting_locked(const struct login *login)
 
     DL_COUNT(login->units, unit, count);
     return count;
+}
+
+/* One unit, out of turn.  If it has idle links closed, as worn or for want of
+   room, what comes free is for whoever came first. */
+static void decide_alone(struct unit *unit, bool impatient)
+{
+    struct login *login = unit->order->login;
+    uint64_t closed = login->closed;
+
+    decide(unit, impatient);
+    if (login->closed > closed) {
+        place_serve_locked(login);
+    }
 }
 
 /* ---- what helpers report --------------------------------------------- */
@@ -376,10 +393,10 @@ static void wait_for_event(struct unit *unit)
     unit->sleeps_until = 0;
     now = clock_ns();
     if (unit->done || timely) {
-        decide(unit, false);
+        decide_alone(unit, false);
         return;
     }
-    decide(unit, unit->ordered >= 0 && look_at_order(unit, now));
+    decide_alone(unit, unit->ordered >= 0 && look_at_order(unit, now));
     if (!unit->done && place_is_over(unit, now)) {
         leave_order(unit);
         unit->expired = true;

@@ -105,6 +105,7 @@ struct route_fleet login_route_locked(const struct login *login)
 void pool_close_locked(struct link *link)
 {
     pool_set_state_locked(link, LINK_CLOSING);
+    link->pool->login->closed++;
     /* Without a helper (the process is at exit) the link stays as it is: the
        instance learns of it when the process ends. */
     pool_submit_locked(link, POOL_CLOSE);

@@ -59,6 +59,7 @@ struct login {
     struct route_stock *stock;
     uint32_t total;         /* links in any state but CLOSING */
     uint32_t total_idle;
+    uint64_t closed;        /* how often pool_close_locked() made room */
     struct unit *units;     /* waiting, first come first (place.c) */
     _Atomic bool retired;   /* out of date: keep no link, no new session;
                                set with lock held, read by login_get() */

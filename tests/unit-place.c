@@ -1190,6 +1190,8 @@ static void run_seed(void)
 
 static void the_rules_hold_whatever_happens(void **state)
 {
+    /* one unit had worn links closed, and others did not hear of their room */
+    static const uint64_t remembered[] = { 61, 3756 };
     const char *one = getenv("UNIT_SEED");
     const char *most = getenv("UNIT_SEEDS");
     uint64_t last = most ? strtoul(most, NULL, 10) : SEEDS;
@@ -1201,6 +1203,10 @@ static void the_rules_hold_whatever_happens(void **state)
         run_seed();
     }
     for (seed = 1; seed <= last && !one; seed++) {
+        run_seed();
+    }
+    for (size_t i = 0; i < COUNT(remembered) && !one; i++) {
+        seed = remembered[i];
         run_seed();
     }
     pretend_pause = NULL;
