@@ -237,19 +237,6 @@ static struct pool_figures *copy_pools(struct login *login, uint32_t *waiting)
     return copy;
 }
 
-/* A user's name is no secret, and tells logins apart for whoever looks. */
-static void login_user(const struct login *login, struct text *user)
-{
-    struct connstr passed;
-
-    if (!login_passed(login, &passed)) {
-        user->failed = true;
-        return;
-    }
-    text_append(user, connstr_value(&passed, "UID"));
-    connstr_free(&passed);
-}
-
 static void add_pool(struct command_answer *answer,
                      const struct pool_figures *pool)
 {
@@ -271,20 +258,16 @@ static void add_login(struct command_answer *answer, struct login *login,
 {
     uint32_t waiting = 0;
     struct pool_figures *pools = copy_pools(login, &waiting);
-    struct text user;
 
-    text_init(&user);
-    login_user(login, &user);
-    answer->failed |= !pools || user.failed;
+    answer->failed |= !pools;
     for (uint32_t i = 0; pools && i < login->fleet->count; i++) {
         command_answer_add(answer, command_facts_name(login->fleet, i));
         command_answer_number(answer, number);
-        command_answer_add(answer, command_facts_or_null(text_string(&user)));
+        command_answer_add(answer, command_facts_or_null(login->user));
         command_answer_yes(answer, mine);
         add_pool(answer, &pools[i]);
         command_answer_number(answer, waiting);
     }
-    text_free(&user);
     free(pools);
 }
 

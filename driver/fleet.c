@@ -10,6 +10,7 @@
 
 #include "event.h"
 #include "fleet.h"
+#include "fleet_balance.h"
 #include "fleet_group.h"
 #include "keeper_clock.h"
 #include "text.h"
@@ -19,27 +20,6 @@
 #include <string.h>
 
 enum { LOOK_MS = 250 };
-
-/* One that comes back has served less than the others: raise its counter to
-   the lightest of those that are up, lest it be flooded (rules §10). */
-static void catch_up_locked(struct fleet *fleet, uint32_t i)
-{
-    struct route_member *back = &fleet->members[i];
-    uint32_t own = atomic_load(&back->weight);
-    double least = -1, weight = own ? own : 1;
-
-    for (uint32_t k = 0; k < fleet->count; k++) {
-        struct route_member *m = &fleet->members[k];
-        uint32_t its = atomic_load(&m->weight);
-        if (k != i && atomic_load(&m->health) == ROUTE_UP && its) {
-            double share = (double)atomic_load(&m->served) / its;
-            least = least < 0 || share < least ? share : least;
-        }
-    }
-    if (least >= 0 && (double)atomic_load(&back->served) < least * weight) {
-        atomic_store(&back->served, (uint64_t)(least * weight));
-    }
-}
 
 static const char *role_word(enum link_role role)
 {
@@ -83,15 +63,12 @@ void fleet_renew_links(struct fleet *fleet, uint32_t i)
 static bool mark_locked(struct fleet *fleet, uint32_t i, _Atomic bool *mark,
                         bool value)
 {
-    struct route_member *m = &fleet->members[i];
-
     mutex_assert_held(&fleet->lock);
     if (atomic_load(mark) == value) {
         return false;
     }
     if (!value) {
-        catch_up_locked(fleet, i);
-        atomic_store(&m->back_at, clock_ns());
+        fleet_balance_returned_locked(fleet, i, clock_ns());
     }
     atomic_store(mark, value);
     tell_watch(&fleet->instances[i]);
@@ -198,8 +175,7 @@ static void follow_locked(struct fleet *fleet, uint32_t i,
     if (instance->state.health == ROUTE_DOWN) {
         atomic_store(&instance->stale_at, now);
     } else if (before->health == ROUTE_DOWN) {
-        catch_up_locked(fleet, i);
-        atomic_store(&fleet->members[i].back_at, now);
+        fleet_balance_returned_locked(fleet, i, now);
     }
     if (before->health != ROUTE_UNTRIED) {
         tell_watch(instance);
@@ -286,6 +262,10 @@ enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i,
         error->state, error->native, error->text);
 
     mutex_lock(&fleet->lock);
+    if (fault == INNER_FAULT_INSTANCE || fault == INNER_FAULT_STARTING ||
+        fault == INNER_FAULT_FULL) {
+        fleet_balance_failed_locked(fleet, i);
+    }
     if (fault == INNER_FAULT_INSTANCE || fault == INNER_FAULT_STARTING) {
         take_locked(fleet, i,
                     fault == INNER_FAULT_STARTING ? FLEET_STARTING
@@ -304,6 +284,7 @@ void fleet_silent(struct fleet *fleet, uint32_t i, uint64_t asked_at,
     struct instance *instance = &fleet->instances[i];
 
     mutex_lock(&fleet->lock);
+    fleet_balance_failed_locked(fleet, i);
     take_locked(fleet, i,
                 atomic_load(&instance->answered_at) > asked_at ? FLEET_DOUBTED
                                                                : FLEET_SILENT,
@@ -351,12 +332,6 @@ bool fleet_look_due(struct fleet *fleet, uint64_t now)
 
     return last + LOOK_MS * NS_PER_MS <= now &&
            atomic_compare_exchange_strong(&fleet->looked_at, &last, now);
-}
-
-void fleet_count_served(struct fleet *fleet, uint32_t i)
-{
-    atomic_fetch_add_explicit(&fleet->members[i].served, ROUTE_SERVED_UNIT,
-                              memory_order_relaxed);
 }
 
 void fleet_view(struct fleet *fleet, uint32_t i,

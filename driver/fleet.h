@@ -35,7 +35,6 @@ struct instance {
     const char *dsn, *driver, *host; /* as in struct inner_target */
     char port[12];
     const struct inner *inner;
-    _Atomic uint32_t pool_max; /* PoolMax, or the map file's poolmax */
     struct lane *opening;  /* helper jobs that open links */
     struct lane *caring;   /* those that validate, reset, close and ask */
 
@@ -64,6 +63,7 @@ struct fleet {
     struct events *events;     /* event.h; likewise */
     struct mutex lock;
     struct login *logins;  /* guarded by lock; pool.h */
+    _Atomic uint32_t heaviest; /* weight of all */
     _Atomic bool watched;  /* watch.h */
     _Atomic uint64_t looked_at; /* ns: fleet_look_due() last said yes */
     _Atomic uint64_t files; /* inifile_fingerprint() when made or checked */
@@ -175,8 +175,19 @@ bool fleet_may_lead(const struct fleet *fleet, uint32_t i, uint64_t now);
    (rules §1.4).  No locks. */
 bool fleet_look_due(struct fleet *fleet, uint64_t now);
 
-/* A unit was placed on i. */
-void fleet_count_served(struct fleet *fleet, uint32_t i);
+/* A call of that sort to i was answered after so many ns: for balancing
+   (balance_fact.h).  Locks: takes fleet->lock. */
+void fleet_timed(struct fleet *fleet, uint32_t i, enum route_call call,
+                 uint64_t took);
+
+/* How much i has to bear of what it can, in permille, as a probe of it says.
+   Locks: takes fleet->lock. */
+void fleet_loaded(struct fleet *fleet, uint32_t i, uint32_t permille);
+
+/* A unit was placed on i, and (once for each) has given its link back.
+   No locks. */
+void fleet_unit_begins(struct fleet *fleet, uint32_t i);
+void fleet_unit_ends(struct fleet *fleet, uint32_t i);
 
 /* What is known of every instance, for SHOW AFFINITY INSTANCES and errors: a
    consistent copy of one.  Locks: takes fleet->lock. */

@@ -14,8 +14,10 @@
  */
 #include "autoconf.h"
 
+#include "balance_rendezvous.h"
 #include "event.h"
 #include "fleet.h"
+#include "fleet_balance.h"
 #include "fleet_drain.h"
 #include "fleet_group.h"
 #include "inifile.h"
@@ -130,6 +132,8 @@ static void set_up_member(struct fleet *fleet, uint32_t i, uint64_t phase)
     struct topology_limits limits = topology_limits(fleet->topology, i);
     struct route_member *m = &fleet->members[i];
 
+    m->seed = balance_target_seed(fleet->instances[i].name,
+                                  strlen(fleet->instances[i].name));
     m->weight = limits.weight;
     m->read_only = limits.read_only;
     m->disabled = limits.disabled;
@@ -138,8 +142,7 @@ static void set_up_member(struct fleet *fleet, uint32_t i, uint64_t phase)
     atomic_init(&m->served, phase * (m->weight ? m->weight : 1) %
                                 ((uint64_t)ROUTE_SERVED_UNIT *
                                  (m->weight ? m->weight : 1)));
-    fleet->instances[i].pool_max =
-        limits.pool_max ? limits.pool_max : fleet->config.pool_max;
+    m->pool_max = limits.pool_max ? limits.pool_max : fleet->config.pool_max;
 }
 
 static void free_fleet(struct fleet *fleet)
@@ -204,6 +207,7 @@ static struct fleet *make_fleet(const struct config *config, struct why *why)
         set_up_member(fleet, i, seed * (i + 1) / 1000);
     }
     mutex_lock(&fleet->lock);
+    fleet_balance_weighed_locked(fleet);
     fleet_regroup_locked(fleet);
     mutex_unlock(&fleet->lock);
     return fleet;

@@ -8,6 +8,9 @@
 include_HEADERS += driver/affinity_odbc.h
 
 EXTRA_DIST += \
+	driver/balance.h \
+	driver/balance_fact.h \
+	driver/balance_rendezvous.h \
 	driver/command.def \
 	driver/command.h \
 	driver/command_answer.h \
@@ -25,6 +28,7 @@ EXTRA_DIST += \
 	driver/entry_pooling.h \
 	driver/event.h \
 	driver/fleet.h \
+	driver/fleet_balance.h \
 	driver/fleet_drain.h \
 	driver/fleet_group.h \
 	driver/fleet_key.h \
@@ -63,7 +67,6 @@ EXTRA_DIST += \
 	driver/route_pghash.h \
 	driver/route_reason.def \
 	driver/route_refusal.def \
-	driver/route_rendezvous.h \
 	driver/route_type.h \
 	driver/secret.h \
 	driver/session.h \
@@ -145,11 +148,20 @@ driver_libcore_la_SOURCES = \
 	driver/route_map_walk.c \
 	driver/route_numeric.c \
 	driver/route_pghash.c \
-	driver/route_rendezvous.c \
 	driver/route_type.c \
+	driver/balance_adaptive.c \
+	driver/balance_adaptive_failover.c \
+	driver/balance_draw.c \
+	driver/balance_fact.c \
+	driver/balance_failover.c \
+	driver/balance_fastest.c \
+	driver/balance_operational.c \
 	driver/balance_proportional.c \
 	driver/balance_random.c \
+	driver/balance_rendezvous.c \
+	driver/balance_saturation.c \
 	driver/fleet.c \
+	driver/fleet_balance.c \
 	driver/fleet_drain.c \
 	driver/fleet_group.c \
 	driver/fleet_key.c \

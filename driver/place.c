@@ -18,8 +18,13 @@
 #include "place_unit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <utlist.h>
+
+_Static_assert((int)ROUTE_RANDOM == (int)CONFIG_RANDOM &&
+                   (int)ROUTE_FAILOVER == (int)CONFIG_FAILOVER,
+               "route.h's methods are config.def's, in their order");
 
 static struct pool *pool_at(const struct unit *unit, int i)
 {
@@ -68,9 +73,7 @@ static struct route_request request_of(const struct unit *unit, uint64_t now)
 
     return (struct route_request){
         .mode = order->mode,
-        .balance = order->login->fleet->config.balance == CONFIG_RANDOM
-                       ? ROUTE_RANDOM
-                       : ROUTE_PROPORTIONAL,
+        .balance = (enum route_balance)order->login->fleet->config.balance,
         .key = order->owner.state,
         .write = order->write,
         .learning = unit->learning,
@@ -83,6 +86,9 @@ static struct route_request request_of(const struct unit *unit, uint64_t now)
         .begin = unit->begin,
         .now = now,
         .seed = unit->begin ^ (uint64_t)(uintptr_t)unit,
+        .what = order->key ? order->key->text : order->login->user,
+        .what_length = order->key ? order->key->length
+                                  : strlen(order->login->user),
     };
 }
 
@@ -103,7 +109,7 @@ static void finish(struct unit *unit, struct link *link)
 
     unit->order->link = link;
     unit->done = true;
-    fleet_count_served(login->fleet, link->pool->instance);
+    fleet_unit_begins(login->fleet, link->pool->instance);
     cond_signal(&unit->wake);
 }
 

@@ -18,7 +18,7 @@ static void count_stock(struct pool *pool)
 {
     struct login *login = pool->login;
     struct route_stock *s = &login->stock[pool->instance];
-    uint32_t max = login->fleet->instances[pool->instance].pool_max;
+    uint32_t max = login->fleet->members[pool->instance].pool_max;
     uint32_t used;
 
     s->idle = pool->count[LINK_IDLE];
@@ -35,7 +35,7 @@ static bool has_too_many(const struct pool *pool)
     const struct route_stock *s = &pool->login->stock[pool->instance];
 
     return s->idle + s->held + s->opening + s->reset >
-           pool->login->fleet->instances[pool->instance].pool_max;
+           pool->login->fleet->members[pool->instance].pool_max;
 }
 
 /* Is a link of this state one of login->total? */
@@ -97,6 +97,9 @@ struct route_fleet login_route_locked(const struct login *login)
         .count = login->fleet->count,
         .members = login->fleet->members,
         .stock = login->stock,
+        .heaviest = atomic_load_explicit(&login->fleet->heaviest,
+                                         memory_order_relaxed),
+        .capacity = login->fleet->config.capacity,
         .total_full = most && login->total >= most,
         .total_idle = login->total_idle,
     };
@@ -323,6 +326,7 @@ void pool_give(struct link *link, bool dead)
 {
     struct login *login = link->pool->login;
 
+    fleet_unit_ends(login->fleet, link->pool->instance);
     mutex_lock(&login->lock);
     link->unit = NULL;
     link->spoilt |= dead;

@@ -52,6 +52,7 @@ struct login {
     bool wide;
     const char *key;        /* secret: identity; fixed */
     const char *passed;     /* secret: the keywords handed down; fixed */
+    const char *user;       /* UID among them, "" if it is not; fixed */
 
     struct mutex lock;
     struct cond cancelled;  /* the last cancel on a link has ended */

@@ -138,6 +138,25 @@ static void heard(struct link *link)
     }
 }
 
+static void timed(const struct link *link, enum route_call call, uint64_t took)
+{
+    fleet_timed(fleet_of(link), link->pool->instance, call, took);
+}
+
+/* One round trip.  False: to be closed. */
+static bool validate(struct link *link, struct link_error *error)
+{
+    uint64_t begin = clock_ns(), took;
+
+    if (!link_validate(link, error)) {
+        return false;
+    }
+    took = clock_ns() - begin;
+    heard(link); /* first: it may be back, and begin anew */
+    timed(link, ROUTE_CALL_ASK, took);
+    return true;
+}
+
 /* ---- open ---------------------------------------------------------------- */
 
 /* Before a lifetime's end by up to 2.5 %, so that links opened together do
@@ -248,8 +267,10 @@ static bool open_job(struct link *link)
 {
     struct login *login = login_of(link);
     struct link_error error;
+    uint64_t begin = clock_ns(), took;
     bool ok = open_link(link, &error);
 
+    took = clock_ns() - begin;
     if (!ok) {
         open_failed(link, &error);
         return false;
@@ -261,6 +282,7 @@ static bool open_job(struct link *link)
     link->pool->opened++;
     mutex_unlock(&login->lock);
     heard(link);
+    timed(link, ROUTE_CALL_OPEN, took);
     return true;
 }
 
@@ -352,8 +374,7 @@ static void run_learn(struct job *job)
     struct link_error error;
 
     note_work(link, clock_ns());
-    if (link_validate(link, &error)) {
-        heard(link);
+    if (validate(link, &error)) {
         learn_job(link);
     } else {
         fleet_suspect(fleet, i);
@@ -373,8 +394,7 @@ static void run_validate(struct job *job)
     struct link_error error;
 
     note_work(link, clock_ns());
-    if (link_validate(link, &error)) {
-        heard(link);
+    if (validate(link, &error)) {
         settle(link);
     } else {
         fleet_suspect(fleet, i);
@@ -397,12 +417,14 @@ static void run_reset(struct job *job)
     struct fleet *fleet = fleet_retain(login->fleet);
     struct link_error error;
     const char *settings;
+    uint64_t begin = clock_ns();
 
     note_work(link, clock_ns());
     mutex_lock(&login->lock);
     settings = link->pool->settings;
     mutex_unlock(&login->lock);
     if (settings && link_reset(link, settings, &error)) {
+        timed(link, ROUTE_CALL_RESET, clock_ns() - begin);
         fleet_answered(fleet, link->pool->instance);
         answered(fleet, link->pool->instance);
         mutex_lock(&login->lock);

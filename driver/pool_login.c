@@ -65,6 +65,7 @@ static void free_login(struct login *login)
     }
     secret_free(login->key);
     secret_free(login->passed);
+    free((void *)(uintptr_t)login->user);
     cond_destroy(&login->cancelled);
     mutex_destroy(&login->lock);
     free(login->pools);
@@ -76,6 +77,7 @@ static struct login *make_login(struct fleet *fleet,
                                 const struct config *config,
                                 const struct text *key)
 {
+    const char *user = connstr_value(&config->passed, "UID");
     struct login *login = calloc(1, sizeof *login);
 
     if (!login) {
@@ -87,16 +89,18 @@ static struct login *make_login(struct fleet *fleet,
     login->refs = 1;
     login->key = secret_dup(text_string(key), key->length);
     login->passed = pack(&config->passed);
+    login->user = strdup(user ? user : "");
     login->pools = calloc(fleet->count, sizeof *login->pools);
     login->stock = calloc(fleet->count, sizeof *login->stock);
-    if (!login->key || !login->passed || !login->pools || !login->stock) {
+    if (!login->key || !login->passed || !login->user || !login->pools ||
+        !login->stock) {
         free_login(login);
         return NULL;
     }
     for (uint32_t i = 0; i < fleet->count; i++) {
         login->pools[i].login = login;
         login->pools[i].instance = i;
-        login->stock[i].room = fleet->instances[i].pool_max;
+        login->stock[i].room = fleet->members[i].pool_max;
     }
     return login;
 }

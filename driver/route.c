@@ -25,17 +25,36 @@
 
 #include "route.h"
 
+#include "balance.h"
 #include "lock.h" /* NS_PER_MS, clock_earlier() */
 #include "route_able.h"
 
 #include <stddef.h>
 
+/* Where a unit goes that has no idle link on its balanced choice: a method that
+   spreads takes any idle link, and has one opened behind it; one that gathers
+   (sticks) opens there, and goes elsewhere only if it cannot. */
+static const struct {
+    balance_method *choose;
+    bool sticks;
+} methods[] = {
+    [ROUTE_ADAPTIVE] = { balance_adaptive, false },
+    [ROUTE_PROPORTIONAL] = { balance_proportional, false },
+    [ROUTE_SATURATION] = { balance_saturation, false },
+    [ROUTE_OPERATIONAL] = { balance_operational, true },
+    [ROUTE_FAILOVER] = { balance_failover, true },
+    [ROUTE_ADAPTIVE_FAILOVER] = { balance_adaptive_failover, true },
+    [ROUTE_FASTEST] = { balance_fastest, false },
+    [ROUTE_RANDOM] = { balance_random, false },
+};
+
 static int balance(const struct route_request *request,
                    const struct route_fleet *fleet, route_may *may)
 {
-    return request->balance == ROUTE_RANDOM
-               ? balance_random(request, fleet, may)
-               : balance_proportional(request, fleet, may);
+    struct balance_among all = balance_all(request, fleet, may,
+                                           route_is_able);
+
+    return methods[request->balance].choose(&all);
 }
 
 /* A group's first-listed member is its name, so the look begins there: for
@@ -43,6 +62,9 @@ static int balance(const struct route_request *request,
 static int first_owner(const struct route_request *request,
                        const struct route_fleet *fleet, route_may *may)
 {
+    if (request->key != ROUTE_IS_OWNED) {
+        return -1;
+    }
     if (request->owner_count == 1 && request->owners[0] < fleet->count &&
         may(request, fleet, request->owners[0])) {
         return (int)request->owners[0];
@@ -114,35 +136,62 @@ static bool step_owner_open(const struct route_request *request,
     return i >= 0;
 }
 
-/* Idle links off the owner; the owner gets one link opened behind it, so that
-   a sequential program does not stay elsewhere for ever (rules §2.1). */
+/* Is there a link to come on the balanced choice, for a method that sticks? */
+static bool sticks_to(const struct route_request *request,
+                      const struct route_fleet *fleet, int choice)
+{
+    return methods[request->balance].sticks && choice >= 0 &&
+           (request->ordered == choice ||
+            route_is_openable(request, fleet, (uint32_t)choice));
+}
+
+/* What is to be opened behind a unit that is served off its owner, or without
+   a key off the balanced choice, so that a sequential program does not stay
+   elsewhere for ever (rules §2.1).  Off the choice nothing is opened while a
+   link is about to be free there: the choice moves from unit to unit, and who
+   comes between two of them would be given link after link. */
+static int behind(const struct route_request *request,
+                  const struct route_fleet *fleet, int choice)
+{
+    const struct route_stock *s = &fleet->stock[choice < 0 ? 0 : choice];
+
+    if (request->key == ROUTE_IS_OWNED) {
+        return first_owner(request, fleet, route_is_own_openable);
+    }
+    return choice >= 0 && s->reset + s->opening == 0 &&
+                   route_is_openable(request, fleet, (uint32_t)choice)
+               ? choice
+               : -1;
+}
+
 static bool step_others_idle(const struct route_request *request,
                              const struct route_fleet *fleet, struct verdict *v)
 {
     bool owned = request->key == ROUTE_IS_OWNED;
     bool keyed = request->key != ROUTE_IS_UNKEYED;
-    int choice = balance(request, fleet, route_is_other_able);
-    int i = choice;
-    enum route_reason reason = owned   ? ROUTE_OTHER_BALANCED
-                               : keyed ? ROUTE_UNKNOWN_IDLE
-                                       : ROUTE_BALANCED_IDLE;
+    int choice, i;
 
-    if (i < 0 || fleet->stock[i].idle == 0) {
-        i = balance(request, fleet, route_is_other_idle);
-        reason = owned   ? ROUTE_OTHER_IDLE
-                 : keyed ? ROUTE_UNKNOWN_ANY
-                         : ROUTE_BALANCED_ANY;
-    }
-    if (i < 0) {
+    if (fleet->total_idle == 0) {
         return false;
     }
-    *v = verdict_of(ROUTE_TAKE, i, reason);
-    v->also = owned ? first_owner(request, fleet, route_is_own_openable)
-                    : (i != choice && route_is_openable(request, fleet,
-                                                        (uint32_t)choice)
-                           ? choice
-                           : -1);
-    return true;
+    choice = i = balance(request, fleet, route_is_other_able);
+    if (i >= 0 && fleet->stock[i].idle > 0) {
+        *v = verdict_of(ROUTE_TAKE, i, owned   ? ROUTE_OTHER_BALANCED
+                                       : keyed ? ROUTE_UNKNOWN_IDLE
+                                               : ROUTE_BALANCED_IDLE);
+        v->also = behind(request, fleet, -1);
+        return true;
+    }
+    i = sticks_to(request, fleet, choice)
+            ? -1
+            : balance(request, fleet, route_is_other_idle);
+    if (i >= 0) {
+        *v = verdict_of(ROUTE_TAKE, i, owned   ? ROUTE_OTHER_IDLE
+                                       : keyed ? ROUTE_UNKNOWN_ANY
+                                               : ROUTE_BALANCED_ANY);
+        v->also = behind(request, fleet, choice);
+    }
+    return i >= 0;
 }
 
 /* Why a link is opened that is not known to be on the owner. */

@@ -14,42 +14,67 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum route_mode { ROUTE_HINT, ROUTE_PREFER, ROUTE_STRICT };
-enum route_balance { ROUTE_PROPORTIONAL, ROUTE_RANDOM };
+
+/* In the order of config.def's words. */
+enum route_balance {
+    ROUTE_ADAPTIVE, ROUTE_PROPORTIONAL, ROUTE_SATURATION, ROUTE_OPERATIONAL,
+    ROUTE_FAILOVER, ROUTE_ADAPTIVE_FAILOVER, ROUTE_FASTEST, ROUTE_RANDOM
+};
+
 enum route_role { ROUTE_ROLE_UNKNOWN, ROUTE_PRIMARY, ROUTE_STANDBY };
 /* What leads to which: fleet_state.h. */
 enum route_health {
     ROUTE_UNTRIED, ROUTE_UP, ROUTE_SUSPECT, ROUTE_DOWN, ROUTE_HEALTHS
 };
 
-/* What the fleet knows of an instance.  Written by fleet.c under its lock,
-   read without one: each field stands for itself, and a verdict made from a
-   mixture is corrected by the next look. */
+/* What is timed of an instance, the most telling first: a question (a probe, a
+   validation) costs it the same each time, a reset depends on what the session
+   left behind, and opening is another matter altogether. */
+enum route_call {
+    ROUTE_CALL_ASK, ROUTE_CALL_RESET, ROUTE_CALL_OPEN, ROUTE_CALLS
+};
+
+struct route_pace {
+    _Atomic uint64_t ns;    /* peak EWMA; 0 = never timed */
+    _Atomic uint64_t until; /* ns: then that says nothing any more */
+};
+
+/* What the fleet knows of an instance.  Written by fleet*.c under its lock,
+   but for what counts units, and read without one: each field stands for
+   itself, and a verdict made from a mixture is corrected by the next look. */
 struct route_member {
     _Atomic uint32_t group;    /* index of its group's first-listed member */
     _Atomic uint8_t health;    /* enum route_health */
     _Atomic uint8_t role;      /* enum route_role */
     _Atomic bool slow;         /* a call of ours to it is overdue */
+    _Atomic bool drained;      /* by DRAIN AFFINITY INSTANCE */
     _Atomic uint64_t retry_at; /* ns; down: not asked before; suspect: left
                                   alone before by who can go elsewhere */
-    _Atomic uint64_t served;   /* units, in ROUTE_SERVED_UNIT, random phase */
     _Atomic uint64_t back_at;  /* ns: it is of use again; 0 = it always was */
-    _Atomic bool drained;      /* by DRAIN AFFINITY INSTANCE */
+    uint64_t seed;             /* balance_target_seed() of its name */
 
     /* by the map file */
     _Atomic uint32_t weight;   /* 0 = last resort */
+    _Atomic uint32_t pool_max; /* else PoolMax */
     _Atomic bool disabled, read_only;
+
+    /* written through balance_fact.h, which says what they mean */
+    _Atomic uint64_t violating_until; /* ns; 0 = within its limits */
+    _Atomic uint32_t load_permille;
+    _Atomic uint64_t load_until;  /* ns: then that says nothing any more */
+    _Atomic uint64_t calm_ns;     /* what a question takes when all is well */
+    struct route_pace pace[ROUTE_CALLS];
+    uint64_t timed_at[ROUTE_CALLS]; /* ns: the latest; not for readers */
+
+    _Atomic uint64_t served;    /* units, in ROUTE_SERVED_UNIT, random phase */
+    _Atomic uint32_t in_flight; /* units of this process that are on it */
 };
 
 enum { ROUTE_SERVED_UNIT = 1024 };
-
-/* Load returns gradually to an instance that was down, drained or disabled
-   (rules §10): the part of its weight that counts now, in 1024ths; grows to
-   all of them within ROUTE_RAMP_MS, and is never 0. */
-enum { ROUTE_RAMP_MS = 10000, ROUTE_RAMP_WHOLE = 1024 };
-uint32_t route_ramp(const struct route_member *m, uint64_t now);
 
 /* What this login has there.  Guarded by LOCK_LOGIN. */
 struct route_stock {
@@ -62,6 +87,8 @@ struct route_fleet {
     uint32_t count;
     struct route_member *members;
     const struct route_stock *stock;
+    uint32_t heaviest;   /* weight of all; 0 = not known */
+    uint32_t capacity;   /* sum of weights to keep active; 0 = all */
     bool total_full;     /* PoolMaxTotal is reached: opening means closing */
     uint32_t total_idle; /* over all instances */
 };
@@ -99,6 +126,8 @@ struct route_request {
     int ordered;            /* a link is being opened for it here; -1 = no */
     uint64_t begin, now;    /* ns: of the unit's waiting; the present */
     uint64_t seed;          /* any number */
+    const char *what;       /* for operational: the key, else the user; of */
+    size_t what_length;     /* so many bytes */
 };
 
 enum route_action { ROUTE_TAKE, ROUTE_OPEN, ROUTE_WAIT, ROUTE_FAIL };
@@ -145,17 +174,5 @@ enum route_refusal route_refuse(const struct route_request *request,
 
 const char *route_reason_text(enum route_reason reason);
 const char *route_refusal_text(enum route_refusal refusal);
-
-/* ---- balancing methods (balance_<name>.c) -------------------------------
-
-   Each chooses among the instances for which may() holds, those of weight 0
-   only if there is no other.  -1: none. */
-typedef bool route_may(const struct route_request *request,
-                       const struct route_fleet *fleet, uint32_t i);
-
-int balance_proportional(const struct route_request *request,
-                         const struct route_fleet *fleet, route_may *may);
-int balance_random(const struct route_request *request,
-                   const struct route_fleet *fleet, route_may *may);
 
 #endif

@@ -66,17 +66,6 @@ bool route_is_passed(const struct route_request *request,
                request->now;
 }
 
-uint32_t route_ramp(const struct route_member *m, uint64_t now)
-{
-    uint64_t back = atomic_load_explicit(&m->back_at, memory_order_relaxed);
-    uint64_t ms = back && now > back ? (now - back) / NS_PER_MS : 0;
-
-    if (!back || ms >= ROUTE_RAMP_MS) {
-        return ROUTE_RAMP_WHOLE;
-    }
-    return 1 + (uint32_t)(ms * (ROUTE_RAMP_WHOLE - 1) / ROUTE_RAMP_MS);
-}
-
 static bool tried(const struct route_request *request, uint32_t i)
 {
     return request->tried && request->tried[i] == ROUTE_TRIED_FAILED;

@@ -9,6 +9,7 @@
 #ifndef ROUTE_ABLE_H
 #define ROUTE_ABLE_H
 
+#include "balance.h" /* route_may */
 #include "route.h"
 
 /* Is instance i of a group that owns the key? */

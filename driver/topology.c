@@ -124,7 +124,7 @@ static bool set_up_instances(struct topology *topology)
         struct topology_reply *reply =
             topology->file ? topology->file->sections[i].reply : NULL;
         topology->at[i].group = i;
-        topology->targets[i].seed = route_target_seed(name, strlen(name));
+        topology->targets[i].seed = balance_target_seed(name, strlen(name));
         topology->targets[i].weight = topology_limits(topology, i).weight;
         if (reply) {
             topology->at[i].reply = topology_reply_retain(reply);

@@ -39,7 +39,7 @@ void topology_hash_target_locked(struct topology *topology)
         topology->targets[i].excluded = true;
     }
     for (uint32_t i = 0; i < count; i++) {
-        struct route_target *target =
+        struct balance_target *target =
             &topology->targets[topology->at[i].group];
         target->excluded = target->excluded && disabled(topology, i);
     }
@@ -67,7 +67,7 @@ void topology_hash_find_locked(struct topology *topology,
         answer->state = ROUTE_IS_UNKNOWN;
         return;
     }
-    target = route_rendezvous_choose(key->text, key->length,
+    target = balance_rendezvous_choose(key->text, key->length,
                                      topology->targets,
                                      topology->fleet->count);
     if (target < 0) {

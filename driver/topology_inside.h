@@ -11,7 +11,7 @@
 #include "fleet.h"
 #include "lock.h"
 #include "route_map.h"
-#include "route_rendezvous.h"
+#include "balance_rendezvous.h"
 #include "topology.h"
 #include "topology_file.h"
 #include "topology_reply.h"
@@ -92,7 +92,7 @@ struct topology {
     struct topology_map *map;    /* NULL: nothing is known */
     bool building, stale;        /* a map is being made; it must be made anew */
     struct why trouble;          /* the latest map could not be made */
-    struct route_target *targets; /* hash: one for each instance */
+    struct balance_target *targets; /* hash: one for each instance */
     struct topology_resolver *resolver;
 };
 

@@ -220,7 +220,7 @@ static void show_targets(struct showing *s)
     struct topology *topology = s->topology;
 
     for (uint32_t i = 0; i < topology->fleet->count && !s->stopped; i++) {
-        struct route_target target;
+        struct balance_target target;
         bool first, ready;
         char weight[32];
         mutex_lock(&topology->lock);

@@ -47,6 +47,9 @@ unit_tests = \
 	tests/entry-test \
 	tests/surface-manager-test \
 	tests/surface-test \
+	tests/unit-balance \
+	tests/unit-balance_fact \
+	tests/unit-balance_rendezvous \
 	tests/unit-command \
 	tests/unit-config \
 	tests/unit-connstr \
@@ -80,7 +83,6 @@ unit_tests = \
 	tests/unit-route_map_walk \
 	tests/unit-route_numeric \
 	tests/unit-route_pghash \
-	tests/unit-route_rendezvous \
 	tests/unit-route_type \
 	tests/unit-session_attr \
 	tests/unit-text \
@@ -328,7 +330,8 @@ tests_unit_keeper_SOURCES = tests/unit-keeper.c $(skew)
 tests_unit_keeper_LDFLAGS = $(skew_ldflags)
 tests_unit_keeper_clock_SOURCES = tests/unit-keeper_clock.c $(skew)
 tests_unit_keeper_clock_LDFLAGS = $(skew_ldflags)
-tests_unit_route_rendezvous_LDADD = $(LDADD) -lm
+tests_unit_balance_LDADD = $(LDADD) -lm
+tests_unit_balance_rendezvous_LDADD = $(LDADD) -lm
 
 # On threads that take turns, above an inner driver inside the program.
 tests_unit_place_SOURCES = \

@@ -127,7 +127,7 @@ static void defaults_are_this_versions(void **state)
     assert_int_equal(c.session.scope, CONFIG_SCOPE_CONNECTION);
     assert_int_equal(c.session.pool_wait, 3000);
     assert_string_equal(c.session.key, "");
-    assert_int_equal(c.fleet.balance, CONFIG_PROPORTIONAL);
+    assert_int_equal(c.fleet.balance, CONFIG_ADAPTIVE);
     assert_int_equal(c.fleet.create, CONFIG_BORROWER);
     assert_int_equal(c.fleet.move, CONFIG_MOVE_NONE);
     assert_int_equal(c.fleet.pool_max, 20);
@@ -216,13 +216,10 @@ static void what_does_not_work_yet_is_refused(void **state)
         "ClientAffinityTimeout=1000", "ClientAffinityBy=user",
         "ReadYourWrites=session", "ReadYourWritesWait=1", "ReadFrom=any",
         "MaxLag=10", "AffinityColumn=customer_id", "ReadFunctions=f",
-        "CleanFunctions=f", "Capacity=2", "PoolCreate=background",
+        "CleanFunctions=f", "PoolCreate=background",
         "PoolInitial=1", "PoolMin=1", "SessionLimit=1", "PoolReset=auto",
         "PoolReset=none", "MonitorUID=m", "CheckInterval=1000",
-        "Failover=session", "Metrics=/tmp/m", "LoadBalance=adaptive",
-        "LoadBalance=saturation", "LoadBalance=operational",
-        "LoadBalance=failover", "LoadBalance=adaptive-failover",
-        "LoadBalance=fastest",
+        "Failover=session", "Metrics=/tmp/m",
     };
 
     (void)state;

@@ -52,11 +52,17 @@ struct session {
 static struct fleet *fleet;
 static struct login *logins[LOGINS];
 static struct session sessions[SESSIONS];
+static uint64_t seed, turn; /* what is drawn in a decision */
 
-static void begin_fleet(uint32_t instances, const char *keywords)
+/* Without a word about it, the balanced choice is the first listed of those that
+   have served least. */
+static void begin_fleet(uint32_t instances, const char *words)
 {
     static const char *const uids[LOGINS] = { "u1", "u2" };
+    char keywords[256];
 
+    snprintf(keywords, sizeof keywords, "%s%s", words,
+             strstr(words, "LoadBalance") ? "" : "LoadBalance=proportional;");
     memset(pretend_at, 0, sizeof pretend_at);
     memset(pretend_keys, 0, sizeof pretend_keys);
     for (uint32_t k = 0; k < PRETEND_KEYS; k++) {
@@ -771,6 +777,34 @@ static void without_helpers_a_unit_fails_at_once(void **state)
     end_fleet();
 }
 
+/* Short sessions, one after another, each of which comes while the link of the
+   one before is being reset: all instances serve, and three links and one that
+   covers for what is in reset are enough. */
+static void short_sessions_use_all_instances_and_few_links(void **state)
+{
+    struct session *s = sessions;
+    unsigned got[3] = { 0 }, open = 0;
+    (void)state;
+
+    begin_fleet(3, "LoadBalance=adaptive;");
+    for (turn = 0; turn < 600; turn++) {
+        place(&s[0], "hint");
+        settle();
+        assert_true(where(&s[0]) > 0);
+        got[where(&s[0]) - 1]++;
+        give(&s[0], true);
+        sim_set_now(sim_now() + 1000000);
+    }
+    settle();
+    for (int i = 0; i < 3; i++) {
+        assert_true(got[i] > 120);
+        open += pretend_at[i].open;
+        assert_int_equal(fleet->members[i].in_flight, 0);
+    }
+    assert_in_range(open, 3, 4);
+    end_fleet();
+}
+
 static void explain_takes_nothing(void **state)
 {
     enum route_refusal refusals[2];
@@ -799,7 +833,7 @@ static void explain_takes_nothing(void **state)
 
 enum { SEEDS = 15, TURNS = 4000 };
 
-static uint64_t seed, drawn, turn;
+static uint64_t drawn;
 
 static uint32_t draw(uint32_t below)
 {
@@ -866,6 +900,15 @@ static bool waits_a_moment(const struct unit *unit)
            sim_now() - unit->begin <= soon;
 }
 
+/* Do units go to one instance as long as it can be opened? */
+static bool sticks(void)
+{
+    enum config_balance balance = fleet->config.balance;
+
+    return balance == CONFIG_FAILOVER || balance == CONFIG_OPERATIONAL ||
+           balance == CONFIG_ADAPTIVE_FAILOVER;
+}
+
 /* Written anew from rules §2, not from route.c: may this unit take an idle
    link of instance i, as far as is known? */
 static bool suits(const struct unit *unit, uint32_t i)
@@ -895,10 +938,14 @@ static bool suits(const struct unit *unit, uint32_t i)
     if (o->owner.state == ROUTE_IS_UNKNOWN && unit->learning) {
         return false;
     }
-    if (owned && !is_owner(unit, i)) {
-        return !waits_a_moment(unit) && !(opens_first && unit->ordered >= 0);
+    if (owned && is_owner(unit, i)) {
+        return true;
     }
-    return true;
+    if (sticks() && unit->ordered >= 0) {
+        return false; /* it has a link to come on the one instance it wants */
+    }
+    return !owned ||
+           (!waits_a_moment(unit) && !(opens_first && unit->ordered >= 0));
 }
 
 /* May a link be opened for it on instance i? */
@@ -953,10 +1000,10 @@ static void check_counts(const struct login *login)
             }
             used += state == LINK_CLOSING ? 0 : n;
         }
-        if (used > fleet->instances[i].pool_max) {
+        if (used > fleet->members[i].pool_max) {
             broken("more than PoolMax", NULL, i);
         }
-        if (login->stock[i].room != fleet->instances[i].pool_max - used ||
+        if (login->stock[i].room != fleet->members[i].pool_max - used ||
             login->stock[i].idle != pool->count[LINK_IDLE]) {
             broken("the stock is wrong", NULL, i);
         }
@@ -1171,14 +1218,18 @@ static void run_seed(void)
 {
     static const char *const totals[] = { "", "", "PoolMaxTotal=2;",
                                           "PoolMaxTotal=4;" };
+    static const char *const methods[] = {
+        "adaptive", "proportional", "saturation", "operational", "failover",
+        "adaptive-failover", "fastest", "random"
+    };
     char keywords[200];
 
     drawn = seed;
     sim_set_now(UINT64_C(1000000) * NS_PER_MS);
     snprintf(keywords, sizeof keywords,
              "PoolMax=%u;PoolTrust=%u;PoolMaxReuse=%u;ConnectTimeout=1000;"
-             "CheckTimeout=700;LoadBalance=%s;%s", 1 + draw(4),
-             draw(2) * 500, draw(2) * 5, draw(2) ? "random" : "proportional",
+             "CheckTimeout=700;Capacity=2;LoadBalance=%s;%s", 1 + draw(4),
+             draw(2) * 500, draw(2) * 5, methods[draw(COUNT(methods))],
              totals[draw(COUNT(totals))]);
     begin_fleet(1 + draw(4), keywords);
     for (turn = 0; turn < TURNS; turn++) {
@@ -1249,6 +1300,7 @@ int main(void)
         cmocka_unit_test(owners_are_learnt_before_a_unit_goes_on),
         cmocka_unit_test(what_is_learnt_meanwhile_counts),
         cmocka_unit_test(without_helpers_a_unit_fails_at_once),
+        cmocka_unit_test(short_sessions_use_all_instances_and_few_links),
         cmocka_unit_test(explain_takes_nothing),
         cmocka_unit_test(the_rules_hold_whatever_happens),
     };

@@ -17,7 +17,8 @@
  *            unresolved unowned (default: no key) · read (default: write) ·
  *            nowait (PoolWait is over) · waited + ms (0) · ordered=n1 ·
  *            tried=n1+n2 (failed for this unit) · full=n1+n2 (takes no more) ·
- *            fresh (nothing was idle when it came) · random · seed + number
+ *            fresh (nothing was idle when it came) · seed + number · the name
+ *            of a balancing method (proportional: the rest is in unit-balance)
  *   verdict  action instance reason, "also" and an instance, "until" and ms
  */
 #include "autoconf.h"
@@ -226,6 +227,22 @@ static bool read_mode(const char *word)
     return false;
 }
 
+static bool read_method(const char *word)
+{
+    static const char *const methods[] = {
+        "adaptive", "proportional", "saturation", "operational", "failover",
+        "adaptive-failover", "fastest", "random",
+    };
+
+    for (size_t i = 0; i < COUNT(methods); i++) {
+        if (strcmp(word, methods[i]) == 0) {
+            scene.request.balance = (enum route_balance)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void read_names(char *names, uint32_t *indexes, uint32_t *count)
 {
     char *save;
@@ -251,7 +268,7 @@ static void read_request_word(char *word)
 {
     struct route_request *r = &scene.request;
 
-    if (read_mode(word) || read_key(word)) {
+    if (read_mode(word) || read_key(word) || read_method(word)) {
         return;
     }
     if (strncmp(word, "owner=", 6) == 0) {
@@ -269,8 +286,6 @@ static void read_request_word(char *word)
         r->queueing = false;
     } else if (strcmp(word, "fresh") == 0) {
         r->fresh = true;
-    } else if (strcmp(word, "random") == 0) {
-        r->balance = ROUTE_RANDOM;
     } else if (number(word, "seed") >= 0) {
         r->seed = (uint64_t)number(word, "seed");
     } else if (number(word, "waited") >= 0) {
@@ -286,7 +301,8 @@ static void read_request(const char *text)
 
     scene.request = (struct route_request){
         .write = true, .queueing = true, .ordered = -1, .begin = NOW,
-        .now = NOW, .owners = scene.owners,
+        .now = NOW, .owners = scene.owners, .balance = ROUTE_PROPORTIONAL,
+        .what = "",
     };
     snprintf(copy, sizeof copy, "%s", text);
     for (char *word = strtok_r(copy, " ", &save); word;
@@ -521,7 +537,10 @@ static void without_a_key_all_are_balanced(void **state)
           "wait n1 ORDERED" },
         { "unless something idle comes first",
           "n1:open1 n2:idle1", "hint ordered=n1",
-          "take n2 BALANCED_ANY also n1" },
+          "take n2 BALANCED_ANY" },
+        { "nothing is opened behind it where a link will soon be idle",
+          "n1:idle1,served2 n2:reset1,served1", "hint",
+          "take n1 BALANCED_ANY" },
     };
     (void)state;
     expect_rows(rows, COUNT(rows));
@@ -575,6 +594,40 @@ static void an_unknown_owner_is_strict_only_for_strict(void **state)
         { "no partition takes it: hint goes anywhere (an INSERT will fail "
           "there with the server's own words)",
           "n1:served2 n2:", "hint unowned", "open n2 UNKNOWN_OPEN" },
+    };
+    (void)state;
+    expect_rows(rows, COUNT(rows));
+}
+
+static void a_method_that_sticks_opens_on_its_choice(void **state)
+{
+    static const struct row rows[] = {
+        { "idle on the heaviest", "n1:idle1 n2:weight2,idle1", "hint failover",
+          "take n2 BALANCED_IDLE" },
+        { "not idle there: open there, whatever is idle elsewhere",
+          "n1:idle1 n2:weight2", "hint failover", "open n2 BALANCED_OPEN" },
+        { "being opened for it: wait", "n1:idle1 n2:weight2,open1,room0",
+          "hint failover ordered=n2", "wait n2 ORDERED" },
+        { "full: what is idle elsewhere", "n1:idle1 n2:weight2,held5,room0",
+          "hint failover", "take n1 BALANCED_ANY" },
+        { "full: else open on the next", "n1: n2:weight2,held5,room0",
+          "hint failover", "open n1 BALANCED_OPEN" },
+        { "down: the next", "n1:idle1 n2:weight2,down", "hint failover",
+          "take n1 BALANCED_IDLE" },
+        { "back: at once", "n1:idle1 n2:weight2,due", "hint failover",
+          "open n2 BALANCED_OPEN" },
+        { "equals: the first listed", "n1: n2:idle1", "hint failover",
+          "open n1 BALANCED_OPEN" },
+        { "with a key, the owner comes first", "n1:idle1 n2:weight2,idle1",
+          "hint failover owner=n1", "take n1 OWNER_IDLE" },
+        { "and before one that must be opened", "n1: n2:weight2 n3:idle1",
+          "hint failover owner=n1", "open n1 OWNER_OPEN" },
+        { "operational is the same", "n1:weight0,idle1 n2:",
+          "hint operational", "open n2 BALANCED_OPEN" },
+        { "adaptive-failover too", "n1:weight0,idle1 n2:",
+          "hint adaptive-failover", "open n2 BALANCED_OPEN" },
+        { "adaptive does not", "n1:weight0,idle1 n2:", "hint adaptive",
+          "take n1 BALANCED_ANY also n2" },
     };
     (void)state;
     expect_rows(rows, COUNT(rows));
@@ -962,6 +1015,8 @@ static void draw_scene(void)
     scene.fleet.stock = scene.stock;
     scene.fleet.count = 1 + draw(4);
     scene.fleet.total_full = draw(4) == 0;
+    scene.fleet.heaviest = draw(4);
+    scene.fleet.capacity = draw(4);
     for (uint32_t i = 0; i < scene.fleet.count; i++) {
         struct route_member *m = &scene.members[i];
         struct route_stock *s = &scene.stock[i];
@@ -972,6 +1027,15 @@ static void draw_scene(void)
         m->retry_at = NOW + draw(2) * NS_PER_MS;
         m->served = draw(5) * (uint64_t)ROUTE_SERVED_UNIT;
         m->weight = draw(3);
+        m->pool_max = draw(3);
+        m->seed = i;
+        m->in_flight = draw(3);
+        m->violating_until = NOW + draw(2);
+        m->back_at = draw(2) * (NOW - draw(12000) * NS_PER_MS);
+        for (int call = 0; call < ROUTE_CALLS; call++) {
+            m->pace[call].ns = (1 + draw(5)) * NS_PER_MS;
+            m->pace[call].until = NOW + draw(2);
+        }
         m->disabled = draw(8) == 0;
         m->drained = draw(8) == 0;
         m->read_only = draw(4) == 0;
@@ -986,13 +1050,14 @@ static void draw_scene(void)
     }
     *r = (struct route_request){
         .mode = (enum route_mode)draw(3),
-        .balance = (enum route_balance)draw(2),
+        .balance = (enum route_balance)draw(ROUTE_RANDOM + 1),
         .key = (enum route_ownership)draw(ROUTE_IS_UNOWNED + 1),
         .write = draw(2), .learning = draw(4) == 0, .queueing = draw(2),
         .owners = scene.owners, .owner_count = 1 + draw(2),
         .tried = draw(2) ? scene.tried : NULL, .fresh = draw(4) == 0,
         .ordered = (int)draw(scene.fleet.count + 1) - 1,
         .begin = NOW - draw(200) * NS_PER_MS, .now = NOW, .seed = drawn,
+        .what = "k", .what_length = 1,
     };
     if (r->owner_count > scene.fleet.count) {
         r->owner_count = 1;
@@ -1060,10 +1125,14 @@ static void check_verdict(const struct verdict *v)
 
 /* An owner that has an idle link and is in order serves, in every mode; hint
    takes any idle link that may be taken, unless one of the owner is nearly
-   idle; and nobody fails while somebody could serve. */
+   idle, or the method sticks to one instance; and nobody fails while somebody
+   could serve. */
 static void check_service(const struct verdict *v)
 {
     const struct route_request *r = &scene.request;
+    bool sticks = r->balance == ROUTE_FAILOVER ||
+                  r->balance == ROUTE_ADAPTIVE_FAILOVER ||
+                  r->balance == ROUTE_OPERATIONAL;
     bool learning = r->learning && r->key == ROUTE_IS_UNKNOWN;
 
     for (uint32_t i = 0; i < scene.fleet.count; i++) {
@@ -1076,7 +1145,7 @@ static void check_service(const struct verdict *v)
             assert_int_equal(v->action, ROUTE_TAKE);
             assert_true(is_owner((uint32_t)v->instance));
         }
-        if (r->mode == ROUTE_HINT && !learning && !r->fresh) {
+        if (r->mode == ROUTE_HINT && !learning && !r->fresh && !sticks) {
             assert_true(v->action == ROUTE_TAKE ||
                         v->reason == ROUTE_OWNER_SOON);
         }
@@ -1114,6 +1183,7 @@ int main(void)
         cmocka_unit_test(strict_stays_on_the_owner),
         cmocka_unit_test(without_a_key_all_are_balanced),
         cmocka_unit_test(an_unknown_owner_is_strict_only_for_strict),
+        cmocka_unit_test(a_method_that_sticks_opens_on_its_choice),
         cmocka_unit_test(nobody_serves_what_he_cannot),
         cmocka_unit_test(what_was_down_is_tried_last),
         cmocka_unit_test(a_link_in_reset_is_nearly_idle),

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * route_rendezvous: shares, minimal movement, and that nothing but names and
+ * balance_rendezvous: shares, minimal movement, and that nothing but names and
  * weights matters.
  *
  * The hash is fixed, so these tests give the same result at every run: they
@@ -22,33 +22,33 @@
 
 #include <cmocka.h>
 
-#include "route_rendezvous.h"
+#include "balance_rendezvous.h"
 
 enum { KEYS = 100000 };
 
-static void make(struct route_target *target, size_t count,
+static void make(struct balance_target *target, size_t count,
                  const uint32_t *weight)
 {
     for (size_t i = 0; i < count; i++) {
         char name[32];
         int length = snprintf(name, sizeof(name), "instance-%zu", i);
-        target[i] = (struct route_target){
-            .seed = route_target_seed(name, (size_t)length),
+        target[i] = (struct balance_target){
+            .seed = balance_target_seed(name, (size_t)length),
             .weight = weight ? weight[i] : 1};
     }
 }
 
-static int choose(int key, const struct route_target *target, size_t count)
+static int choose(int key, const struct balance_target *target, size_t count)
 {
     char text[32];
     int length = snprintf(text, sizeof(text), "%d", key);
 
-    return route_rendezvous_choose(text, (size_t)length, target, count);
+    return balance_rendezvous_choose(text, (size_t)length, target, count);
 }
 
 /* Each share within 5 standard deviations of its binomial: an ideal hash
    breaks one such bound with 6e-7. */
-static void expect_shares(const struct route_target *target, size_t count)
+static void expect_shares(const struct balance_target *target, size_t count)
 {
     int got[64] = {0};
     double sum = 0;
@@ -71,7 +71,7 @@ static void expect_shares(const struct route_target *target, size_t count)
 
 static void shares_alike(void **state)
 {
-    struct route_target target[64];
+    struct balance_target target[64];
 
     (void)state;
     for (size_t count = 1; count <= 64; count *= 2) {
@@ -84,7 +84,7 @@ static void shares_by_weight(void **state)
 {
     static const uint32_t weights[][4] = {
         {1, 2, 3, 4}, {1, 100, 1, 1}, {0, 1, 0, 2}, {1000000, 2000000, 1, 5}};
-    struct route_target target[4];
+    struct balance_target target[4];
 
     (void)state;
     for (size_t i = 0; i < sizeof(weights) / sizeof(weights[0]); i++) {
@@ -96,7 +96,7 @@ static void shares_by_weight(void **state)
 static void only_its_own_keys_move(void **state)
 {
     static const uint32_t weight[] = {1, 2, 3, 1, 5};
-    struct route_target all[5], fewer[5];
+    struct balance_target all[5], fewer[5];
 
     (void)state;
     make(all, 5, weight);
@@ -116,7 +116,7 @@ static void only_its_own_keys_move(void **state)
 
 static void more_weight_only_attracts(void **state)
 {
-    struct route_target before[4], after[4];
+    struct balance_target before[4], after[4];
 
     (void)state;
     make(before, 4, NULL);
@@ -130,7 +130,7 @@ static void more_weight_only_attracts(void **state)
 
 static void order_is_nothing(void **state)
 {
-    struct route_target target[8], turned[8];
+    struct balance_target target[8], turned[8];
 
     (void)state;
     make(target, 8, NULL);
@@ -147,7 +147,7 @@ static void order_is_nothing(void **state)
 static void weight_0_is_the_last_resort(void **state)
 {
     static const uint32_t weight[] = {0, 1, 0};
-    struct route_target target[3];
+    struct balance_target target[3];
     int got[3] = {0};
 
     (void)state;
@@ -170,7 +170,7 @@ static void weight_0_is_the_last_resort(void **state)
    A key that moves would be a key whose data is somewhere else. */
 static void never_changes(void **state)
 {
-    struct route_target target[3];
+    struct balance_target target[3];
     static const uint32_t weight[] = {1, 2, 1};
     char got[33] = "";
 
@@ -194,5 +194,5 @@ int main(void)
         cmocka_unit_test(never_changes),
     };
 
-    return cmocka_run_group_tests_name("route_rendezvous", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("balance_rendezvous", tests, NULL, NULL);
 }

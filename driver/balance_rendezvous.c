@@ -14,12 +14,14 @@
  */
 #include "autoconf.h"
 
-#include "route_rendezvous.h"
+#include "balance_rendezvous.h"
+
+#include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-uint64_t route_target_seed(const char *name, size_t length)
+uint64_t balance_target_seed(const char *name, size_t length)
 {
     return XXH3_64bits(name, length);
 }
@@ -60,15 +62,31 @@ static double minus_log(uint64_t hash)
     return shift * ln2 - double_artanh((mantissa - 1) / (mantissa + 1));
 }
 
-struct draw {
-    double cost;
-    uint64_t hash, seed;
-    uint32_t weight;
-};
+struct balance_digest balance_digest(const void *key, size_t length)
+{
+    XXH128_canonical_t canonical; /* the same bytes on every machine */
+    struct balance_digest digest;
 
-/* Is a the better one?  Equal costs are a matter of rounding; what decides
-   then must not depend on the order of the list. */
-static bool is_better(const struct draw *a, const struct draw *b)
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits(key, length));
+    memcpy(digest.bytes, &canonical, sizeof digest.bytes);
+    return digest;
+}
+
+struct balance_lot balance_lot(const struct balance_digest *digest,
+                               uint64_t seed, uint32_t weight)
+{
+    struct balance_lot lot = {.seed = seed, .weight = weight};
+
+    lot.hash = XXH3_64bits_withSeed(digest->bytes, sizeof(digest->bytes),
+                                     seed);
+    lot.cost = minus_log(lot.hash) / (weight > 0 ? weight : 1);
+    return lot;
+}
+
+/* Equal costs are a matter of rounding; what decides then must not depend on
+   the order of the list. */
+bool balance_lot_is_better(const struct balance_lot *a,
+                           const struct balance_lot *b)
 {
     if ((a->weight > 0) != (b->weight > 0)) {
         return a->weight > 0;
@@ -79,23 +97,23 @@ static bool is_better(const struct draw *a, const struct draw *b)
     return a->hash != b->hash ? a->hash > b->hash : a->seed > b->seed;
 }
 
-int route_rendezvous_choose(const void *key, size_t length,
-                            const struct route_target *target, size_t count)
+int balance_rendezvous_choose(const void *key, size_t length,
+                              const struct balance_target *target,
+                              size_t count)
 {
-    XXH128_canonical_t digest; /* the same bytes on every machine */
-    struct draw best = {0, 0, 0, 0};
+    struct balance_digest digest = balance_digest(key, length);
+    struct balance_lot best = {0, 0, 0, 0};
     int chosen = -1;
 
-    XXH128_canonicalFromHash(&digest, XXH3_128bits(key, length));
     for (size_t i = 0; i < count; i++) {
+        struct balance_lot lot;
+
         if (target[i].excluded) {
             continue;
         }
-        struct draw draw = {.seed = target[i].seed, .weight = target[i].weight};
-        draw.hash = XXH3_64bits_withSeed(&digest, sizeof(digest), draw.seed);
-        draw.cost = minus_log(draw.hash) / (draw.weight > 0 ? draw.weight : 1);
-        if (chosen < 0 || is_better(&draw, &best)) {
-            best = draw;
+        lot = balance_lot(&digest, target[i].seed, target[i].weight);
+        if (chosen < 0 || balance_lot_is_better(&lot, &best)) {
+            best = lot;
             chosen = (int)i;
         }
     }
