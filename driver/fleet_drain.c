@@ -21,13 +21,13 @@ struct drained {
 };
 
 static struct {
-    struct mutex lock; /* never held with another of its rank */
+    struct mutex lock;
     struct drained *list;
-} drains = { .lock = MUTEX_INITIALIZER(LOCK_FLEETS) };
+} drains = { .lock = MUTEX_INITIALIZER(LOCK_DRAINS) };
 
 __attribute__((constructor)) static void set_up(void)
 {
-    lock_keep_over_fork(&drains.lock, LOCK_FLEETS);
+    lock_keep_over_fork(&drains.lock, LOCK_DRAINS);
 }
 
 /* What tells an instance from others. */
