@@ -68,14 +68,19 @@ static void judge(struct route_member *m, uint64_t now, uint64_t until)
             is_slow(m, before, now) || is_loaded(m, before, now) ? until : 0);
 }
 
+uint64_t balance_known_latency(const struct route_member *m, uint64_t now)
+{
+    uint64_t latency = 0;
+
+    for (int call = 0; !latency && call < ROUTE_CALLS; call++) {
+        latency = balance_latency(m, (enum route_call)call, now);
+    }
+    return latency;
+}
+
 static bool is_known(const struct route_member *m, uint64_t now)
 {
-    for (int call = 0; call < ROUTE_CALLS; call++) {
-        if (balance_latency(m, (enum route_call)call, now)) {
-            return true;
-        }
-    }
-    return load64(&m->load_until) > now;
+    return balance_known_latency(m, now) || load64(&m->load_until) > now;
 }
 
 enum balance_flag balance_flag(const struct route_member *m, uint64_t now)
@@ -188,6 +193,16 @@ uint32_t balance_ramp(const struct route_member *m, uint64_t now)
     }
     return 1 + (uint32_t)(time * (BALANCE_RAMP - 1) /
                           (BALANCE_RAMP_MS * NS_PER_MS));
+}
+
+uint64_t balance_cost(const struct route_member *m, uint64_t now)
+{
+    uint32_t weight = atomic_load_explicit(&m->weight, memory_order_relaxed);
+    uint32_t units = atomic_load_explicit(&m->in_flight, memory_order_relaxed);
+
+    return (uint64_t)((double)balance_known_latency(m, now) * (units + 1.0) *
+                      BALANCE_RAMP / balance_ramp(m, now) /
+                      (weight ? weight : 1));
 }
 
 struct balance_latencies balance_compare(const struct route_member *a,

@@ -82,6 +82,11 @@ static inline uint64_t balance_latency(const struct route_member *m,
                : 0;
 }
 
+/* Of the most telling sort that is known, for whoever looks at one alone; and
+   with that rules §10's cost, latency × (in flight + 1) / weight. */
+uint64_t balance_known_latency(const struct route_member *m, uint64_t now);
+uint64_t balance_cost(const struct route_member *m, uint64_t now);
+
 /* Of the first sort that both have been timed for; 0, 0: there is none. */
 struct balance_latencies {
     uint64_t a, b;

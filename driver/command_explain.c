@@ -14,13 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance_fact.h"
 #include "config.h"
 #include "fleet_key.h"
 #include "place.h"
 
 const char *const command_explain_columns[] = {
-    "instance", "group", "owner", "verdict", "role", "state", "idle", "held",
-    "opening", "room", NULL
+    "instance", "group", "owner", "verdict", "role", "state", "balance",
+    "idle", "held", "opening", "room", NULL
 };
 
 static const char *owner_word(const struct topology_answer *owner,
@@ -59,6 +60,24 @@ static void say_verdict(const struct place_order *order, uint32_t i,
     }
 }
 
+/* "good, weight 1, 312 us, 2 in flight" */
+static void say_balance(const struct route_member *m, struct text *text)
+{
+    uint64_t now = clock_ns();
+    uint64_t latency = balance_known_latency(m, now);
+    uint32_t ramp = balance_ramp(m, now);
+
+    text_appendf(text, "%s, weight %u", balance_flag_word(balance_flag(m, now)),
+                 atomic_load(&m->weight));
+    if (ramp < BALANCE_RAMP) {
+        text_appendf(text, " of which %u %% yet", ramp * 100 / BALANCE_RAMP);
+    }
+    if (latency) {
+        text_appendf(text, ", %llu us", (unsigned long long)latency / 1000);
+    }
+    text_appendf(text, ", %u in flight", atomic_load(&m->in_flight));
+}
+
 static void explain_instance(const struct place_order *order, uint32_t i,
                              enum route_refusal refusal,
                              const struct route_stock *stock,
@@ -77,6 +96,9 @@ static void explain_instance(const struct place_order *order, uint32_t i,
     command_facts_add(answer, &text);
     command_answer_add(answer, command_facts_role(view.role));
     command_answer_add(answer, command_facts_state(fleet, i, view.health));
+    text_init(&text);
+    say_balance(&fleet->members[i], &text);
+    command_facts_add(answer, &text);
     command_answer_number(answer, stock->idle);
     command_answer_number(answer, stock->held);
     command_answer_number(answer, stock->opening);

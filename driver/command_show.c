@@ -28,6 +28,13 @@
  *                            many more it may open
  *   served                   sessions placed there, all logins, as balancing
  *                            counts them
+ *   weight                   by the map file, 1 without one
+ *   flag                     good, violating, no data or blocked: what
+ *                            balancing thinks of it (balance_fact.h)
+ *   latency_us               of probes, else of resets, else of openings
+ *   in_flight                sessions of this process that hold a link there
+ *   cost                     latency × (in_flight + 1) / weight, more while it
+ *                            comes back: of two the less is the better one
  *   identity, timeline       of its data, as it last said
  *   last_error               the latest failure to reach it, cut to 250
  *
@@ -55,7 +62,9 @@
  *   instance, group
  *   owner      yes, no, unknown; NULL: no key
  *   verdict    "would serve it: " and how, or why not
- *   role, state, idle, held, opening, room
+ *   role, state
+ *   balance    what balancing thinks of it, in words
+ *   idle, held, opening, room
  */
 #include "autoconf.h"
 
@@ -65,6 +74,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance_fact.h"
 #include "config.h"
 #include "fleet_key.h"
 #include "place.h"
@@ -76,7 +86,8 @@ const char *const command_show_columns[] = {
 
 const char *const command_show_instances_columns[] = {
     "instance", "group", "role", "state", "since_ms", "retry_ms", "idle",
-    "held", "opening", "reset", "room", "served", "identity", "timeline",
+    "held", "opening", "reset", "room", "served", "weight", "flag",
+    "latency_us", "in_flight", "cost", "identity", "timeline",
     "last_error", NULL
 };
 
@@ -161,6 +172,26 @@ void command_show(const struct command_view *view,
 
 /* ---- SHOW AFFINITY INSTANCES ----------------------------------------- */
 
+static void add_balance(struct command_answer *answer,
+                        const struct route_member *m, uint64_t now)
+{
+    uint64_t latency = balance_known_latency(m, now);
+
+    command_answer_number(answer, atomic_load(&m->weight));
+    command_answer_add(answer, balance_flag_word(balance_flag(m, now)));
+    if (latency) {
+        command_answer_number(answer, latency / 1000);
+    } else {
+        command_answer_add(answer, NULL);
+    }
+    command_answer_number(answer, atomic_load(&m->in_flight));
+    if (latency) {
+        command_answer_number(answer, balance_cost(m, now) / 1000);
+    } else {
+        command_answer_add(answer, NULL);
+    }
+}
+
 static void add_instance(struct command_answer *answer, struct fleet *fleet,
                          uint32_t i, const struct route_stock *stock)
 {
@@ -182,6 +213,7 @@ static void add_instance(struct command_answer *answer, struct fleet *fleet,
     command_answer_number(answer, stock->room);
     command_answer_number(answer, atomic_load(&fleet->members[i].served) /
                                       ROUTE_SERVED_UNIT);
+    add_balance(answer, &fleet->members[i], now);
     command_answer_add(answer, command_facts_or_null(view.who.identity));
     if (view.who.timeline) {
         command_answer_number(answer, view.who.timeline);

@@ -80,6 +80,10 @@ def answers(autocommit):
          (mine.role, mine.state, mine.group), ('primary', 'up', 'n2'))
     check(how + ': this session\'s link is counted', int(mine.held) >= 1,
           mine)
+    check(how + ': what balancing goes by', mine.weight == '1' and
+          mine.flag in ('good', 'violating') and int(mine.in_flight) >= 1 and
+          abs(int(mine.cost) - int(mine.latency_us) *
+              (int(mine.in_flight) + 1)) <= int(mine.in_flight) + 1, mine)
     direct = connect('DSN=n2')
     same(how + ': its identity is that of its data', mine.identity,
          str(value(direct, 'SELECT system_identifier::text '
@@ -116,6 +120,10 @@ def explains():
         same('EXPLAIN %s: strict is served there and nowhere else' % key,
              [r.instance for r in found
               if r.verdict.startswith('would serve it')], [owner])
+        check('EXPLAIN %s: what balancing thinks of each' % key,
+              all(r.balance.split(', ')[0] in ('good', 'violating', 'no data')
+                  and 'weight 1, ' in r.balance and
+                  r.balance.endswith(' in flight') for r in found), found)
         same('EXPLAIN %s: and the others are told why not' % key,
              {r.verdict for r in found if r.instance != owner},
              {'not the owner'})

@@ -243,6 +243,23 @@ static void one_that_is_back_begins_anew_and_ramps_up(void **state)
     assert_int_equal(balance_ramp(&member, now), BALANCE_RAMP);
 }
 
+static void what_is_shown_is_the_rules_cost(void **state)
+{
+    (void)state;
+    begin();
+    balance_timed(&member, ROUTE_CALL_OPEN, 9000, now, now + 2);
+    assert_int_equal(balance_known_latency(&member, now), 9000);
+    balance_timed(&member, ROUTE_CALL_ASK, 600, now, now + 2);
+    assert_int_equal(balance_known_latency(&member, now), 600);
+    assert_int_equal(balance_cost(&member, now), 600);
+    member.in_flight = 4;
+    member.weight = 3;
+    assert_int_equal(balance_cost(&member, now), 1000);
+    member.back_at = now;
+    assert_int_equal(balance_cost(&member, now), 1000 * BALANCE_RAMP);
+    assert_int_equal(balance_known_latency(&member, now + 2), 0);
+}
+
 static void like_is_compared_with_like(void **state)
 {
     static struct route_member a, b;
@@ -281,6 +298,7 @@ int main(void)
         cmocka_unit_test(too_much_load_is_violating),
         cmocka_unit_test(refusing_quickly_does_not_look_fast),
         cmocka_unit_test(one_that_is_back_begins_anew_and_ramps_up),
+        cmocka_unit_test(what_is_shown_is_the_rules_cost),
         cmocka_unit_test(like_is_compared_with_like),
     };
 

@@ -117,6 +117,10 @@ AIMS = [
      "most", 200),
     ("verdict, 1,000 instances, ns", "verdict", "1000 instances, owner idle",
      None, "most", 1000),
+    ("adaptive verdict, 16 instances, ns", "verdict",
+     "16 instances, no key, adaptive", None, "most", 200),
+    ("adaptive verdict, 1,000 instances, ns", "verdict",
+     "1000 instances, no key, adaptive", None, "most", 1000),
 ] + [
     (f"key among a million {kind} partitions, {unit}", figure,
      f"1,000,000 {kind} partitions", None, "most", most)

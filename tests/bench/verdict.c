@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "route.h"
 #include "route_map.h"
 
@@ -37,28 +38,33 @@ static void fill(struct route_fleet *fleet, uint32_t count)
         atomic_init(&members[i].group, i);
         atomic_init(&members[i].health, ROUTE_UP);
         atomic_init(&members[i].role, ROUTE_PRIMARY);
+        atomic_init(&members[i].pace[ROUTE_CALL_ASK].ns, 1000000 + i % 5 * 1000);
+        atomic_init(&members[i].pace[ROUTE_CALL_ASK].until, UINT64_MAX);
         members[i].weight = 1;
         stock[i].idle = 1;
         stock[i].room = 19;
     }
     *fleet = (struct route_fleet){ .count = count, .members = members,
-                                   .stock = stock, .total_idle = count };
+                                   .stock = stock, .total_idle = count,
+                                   .heaviest = 1 };
 }
 
 /* ns for one verdict.  With a key its owner's link is idle. */
 static double time_verdicts(const struct route_fleet *fleet, bool keyed,
-                            enum route_mode mode)
+                            enum route_mode mode, enum route_balance balance)
 {
     uint32_t owner = 0;
     struct route_request request = {
         .mode = mode,
-        .balance = ROUTE_PROPORTIONAL,
+        .balance = balance,
         .key = keyed ? ROUTE_IS_OWNED : ROUTE_IS_UNKEYED,
         .write = true,
         .owners = &owner,
         .owner_count = keyed,
         .queueing = true,
         .ordered = -1,
+        .what = "somebody",
+        .what_length = 8,
     };
     uint64_t begin = bench_now();
 
@@ -85,13 +91,17 @@ static void verdicts(uint32_t count, unsigned long rounds)
     for (unsigned long r = 0; r < rounds; r++) {
         snprintf(variant, sizeof variant, "%u instances, owner idle", count);
         bench_say("verdict", variant, "ns",
-                  time_verdicts(&fleet, true, ROUTE_HINT));
+                  time_verdicts(&fleet, true, ROUTE_HINT, ROUTE_ADAPTIVE));
         snprintf(variant, sizeof variant, "%u instances, strict", count);
         bench_say("verdict", variant, "ns",
-                  time_verdicts(&fleet, true, ROUTE_STRICT));
-        snprintf(variant, sizeof variant, "%u instances, no key", count);
-        bench_say("verdict", variant, "ns",
-                  time_verdicts(&fleet, false, ROUTE_HINT));
+                  time_verdicts(&fleet, true, ROUTE_STRICT, ROUTE_ADAPTIVE));
+        for (int balance = 0; balance <= ROUTE_RANDOM; balance++) {
+            snprintf(variant, sizeof variant, "%u instances, no key, %s",
+                     count, config_word_balance((enum config_balance)balance));
+            bench_say("verdict", variant, "ns",
+                      time_verdicts(&fleet, false, ROUTE_HINT,
+                                    (enum route_balance)balance));
+        }
     }
     free(fleet.members);
     free((void *)(uintptr_t)fleet.stock);
