@@ -25,6 +25,7 @@ void command_describe(const struct command *command,
         [COMMAND_EXPLAIN_KEY] = command_explain_columns,
         [COMMAND_REFRESH] = command_refresh_columns,
         [COMMAND_REFRESH_LINKS] = command_refresh_links_columns,
+        [COMMAND_REFRESH_CONFIG] = command_refresh_config_columns,
         [COMMAND_DRAIN] = command_drain_columns,
         [COMMAND_RESUME] = command_drain_columns,
     };
@@ -66,6 +67,9 @@ bool command_run(const struct command *command,
         break;
     case COMMAND_REFRESH_LINKS:
         command_refresh_links(view, answer);
+        break;
+    case COMMAND_REFRESH_CONFIG:
+        ok = command_refresh_config(view, answer, why);
         break;
     case COMMAND_DRAIN:
     case COMMAND_RESUME:

@@ -14,6 +14,11 @@
  *   closed     links that were idle, and are being closed
  *   held       links that will be closed when they come back
  *
+ * REFRESH AFFINITY CONFIG  one row
+ *   map        the map file, NULL if there is none; one that cannot be used is
+ *              an error, and changes nothing
+ *   read       yes; no: there is none
+ *
  * DRAIN AFFINITY INSTANCE name, RESUME AFFINITY INSTANCE name    one row
  *   instance, state          as SHOW AFFINITY INSTANCES has them
  *   held                     links that sessions still hold there, all logins
@@ -27,6 +32,7 @@
 
 #include "config.h"
 #include "fleet_drain.h"
+#include "fleet_file.h"
 #include "place.h"
 
 const char *const command_refresh_columns[] = {
@@ -35,6 +41,10 @@ const char *const command_refresh_columns[] = {
 
 const char *const command_refresh_links_columns[] = {
     "closed", "held", NULL
+};
+
+const char *const command_refresh_config_columns[] = {
+    "map", "read", NULL
 };
 
 const char *const command_drain_columns[] = {
@@ -103,6 +113,14 @@ void command_refresh_links(const struct command_view *view,
     }
     command_answer_number(answer, sum.idle);
     command_answer_number(answer, sum.held);
+}
+
+bool command_refresh_config(const struct command_view *view,
+                            struct command_answer *answer, struct why *why)
+{
+    command_answer_add(answer, command_facts_or_null(view->fleet->config.map));
+    command_answer_yes(answer, *view->fleet->config.map != '\0');
+    return fleet_file_read(view->fleet, why);
 }
 
 /* ---- draining ------------------------------------------------------------ */

@@ -51,6 +51,11 @@ extern const char *const command_refresh_links_columns[];
 void command_refresh_links(const struct command_view *view,
                            struct command_answer *answer);
 
+/* False: why. */
+extern const char *const command_refresh_config_columns[];
+bool command_refresh_config(const struct command_view *view,
+                            struct command_answer *answer, struct why *why);
+
 /* DRAIN or RESUME.  False: why. */
 extern const char *const command_drain_columns[];
 bool command_drain(const struct command *command,

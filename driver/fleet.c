@@ -46,17 +46,16 @@ static void say_who(const struct fleet *fleet, uint32_t i,
 
 /* ---- links that are of no more use --------------------------------------- */
 
-/* Units and links of all logins are to be gone through. */
-static void tell_watch(struct instance *instance)
+void fleet_tell(struct fleet *fleet, uint32_t i)
 {
-    atomic_store(&instance->changed, true);
+    atomic_store(&fleet->instances[i].changed, true);
     keeper_clock_wake(0);
 }
 
 void fleet_renew_links(struct fleet *fleet, uint32_t i)
 {
     atomic_store(&fleet->instances[i].stale_at, clock_ns());
-    tell_watch(&fleet->instances[i]);
+    fleet_tell(fleet, i);
 }
 
 /* One of the two marks that keep units away. */
@@ -71,7 +70,7 @@ static bool mark_locked(struct fleet *fleet, uint32_t i, _Atomic bool *mark,
         fleet_balance_returned_locked(fleet, i, clock_ns());
     }
     atomic_store(mark, value);
-    tell_watch(&fleet->instances[i]);
+    fleet_tell(fleet, i);
     return true;
 }
 
@@ -101,7 +100,7 @@ static void lose_sessions_locked(struct fleet *fleet, uint32_t i,
     atomic_store(&instance->stale_at, now);
     atomic_store(&instance->lost_at, now);
     news_tell(); /* behind lost_at: who has heard it sees that */
-    tell_watch(instance);
+    fleet_tell(fleet, i);
 }
 
 void fleet_superseded_locked(struct fleet *fleet, uint32_t i,
@@ -178,7 +177,7 @@ static void follow_locked(struct fleet *fleet, uint32_t i,
         fleet_balance_returned_locked(fleet, i, now);
     }
     if (before->health != ROUTE_UNTRIED) {
-        tell_watch(instance);
+        fleet_tell(fleet, i);
     }
 }
 

@@ -54,6 +54,12 @@ struct instance {
     struct link_error lost; /* why sessions have lost their links, lately */
 };
 
+/* What stat(2) said of a file; all 0: it is not there. */
+struct fleet_file_look {
+    int64_t seconds, nanoseconds, size;
+    uint64_t inode;
+};
+
 struct fleet {
     struct config_fleet config;
     uint32_t count;
@@ -67,6 +73,14 @@ struct fleet {
     _Atomic bool watched;  /* watch.h */
     _Atomic uint64_t looked_at; /* ns: fleet_look_due() last said yes */
     _Atomic uint64_t files; /* inifile_fingerprint() when made or checked */
+
+    /* the map file (fleet_file.h): as it was when read, and when last looked
+       at */
+    struct mutex file_lock; /* LOCK_FILE */
+    struct fleet_file_look file_read, file_seen; /* guarded by it */
+    struct lane *reading;
+    uint64_t file_look_at; /* ns: the keeper's clock looks next */
+
     const char *sections;  /* secret: what the instances' DSNs said; fixed */
 
     /* fleet_list.c's, guarded by LOCK_FLEETS */
@@ -132,6 +146,10 @@ void fleet_superseded_locked(struct fleet *fleet, uint32_t i,
    AFFINITY LINKS): idle ones are closed soon, held ones when they come
    back. */
 void fleet_renew_links(struct fleet *fleet, uint32_t i);
+
+/* Something that waiting units go by has changed with i: they are decided
+   anew soon (watch_links.c). */
+void fleet_tell(struct fleet *fleet, uint32_t i);
 
 /* Its owner has drained or resumed it, or (fleet_set_disabled()) its map file
    disabled or enabled it; what comes back does so gradually.  True: it was

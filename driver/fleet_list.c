@@ -19,6 +19,7 @@
 #include "fleet.h"
 #include "fleet_balance.h"
 #include "fleet_drain.h"
+#include "fleet_file.h"
 #include "fleet_group.h"
 #include "inifile.h"
 #include "pool.h"
@@ -155,6 +156,8 @@ static void free_fleet(struct fleet *fleet)
     }
     config_free_fleet(&fleet->config);
     secret_free(fleet->sections);
+    lane_close(fleet->reading);
+    mutex_destroy(&fleet->file_lock);
     mutex_destroy(&fleet->lock);
     free(fleet->instances);
     free(fleet->members);
@@ -173,6 +176,7 @@ static struct fleet *make_fleet(const struct config *config, struct why *why)
         return NULL;
     }
     mutex_init(&fleet->lock, LOCK_FLEET);
+    mutex_init(&fleet->file_lock, LOCK_FILE);
     fleet->refs = 1;
     fleet->files = inifile_fingerprint();
     text_init_wiped(&sections);
@@ -182,7 +186,9 @@ static struct fleet *make_fleet(const struct config *config, struct why *why)
     fleet->members = calloc(fleet->count + 1, sizeof *fleet->members);
     fleet->events = events_new(ok ? fleet->config.log : "",
                                (enum log_level)fleet->config.level);
-    if (!ok || !fleet->instances || !fleet->members || !fleet->events) {
+    fleet->reading = lane_new();
+    if (!ok || !fleet->instances || !fleet->members || !fleet->events ||
+        !fleet->reading) {
         why_memory(why);
         ok = false;
     }
@@ -196,6 +202,7 @@ static struct fleet *make_fleet(const struct config *config, struct why *why)
     }
     text_free(&sections);
     if (ok) {
+        fleet_file_note(fleet);
         fleet->topology = topology_new(fleet, why);
         ok = fleet->topology != NULL;
     }

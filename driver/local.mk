@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	driver/fleet.h \
 	driver/fleet_balance.h \
 	driver/fleet_drain.h \
+	driver/fleet_file.h \
 	driver/fleet_group.h \
 	driver/fleet_key.h \
 	driver/fleet_state.h \
@@ -124,6 +125,7 @@ driver_libcore_la_SOURCES = \
 	driver/command_show.c \
 	driver/command_show_events.c \
 	driver/watch.c \
+	driver/watch_file.c \
 	driver/watch_links.c \
 	driver/place.c \
 	driver/place_ask.c \
@@ -163,6 +165,7 @@ driver_libcore_la_SOURCES = \
 	driver/fleet.c \
 	driver/fleet_balance.c \
 	driver/fleet_drain.c \
+	driver/fleet_file.c \
 	driver/fleet_group.c \
 	driver/fleet_key.c \
 	driver/fleet_list.c \

@@ -26,6 +26,7 @@ enum lock_rank {
     LOCK_DBC,
     LOCK_FLEETS,  /* the list of all fleets */
     LOCK_DRAINS,  /* the list of what is drained */
+    LOCK_FILE,    /* a fleet's map file: who reads it */
     LOCK_LOGIN,   /* a login's pools and waiters */
     LOCK_FLEET,   /* instances' health and identity, the list of logins */
     LOCK_TOPOLOGY, /* a fleet's answers and map */

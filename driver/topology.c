@@ -107,6 +107,18 @@ static enum topology_kind kind_of(const struct topology *topology)
                                                      : TOPOLOGY_HASH;
 }
 
+/* What the map file says that instance i owns. */
+static void take_rows(struct topology *topology, uint32_t i)
+{
+    struct topology_instance *at = &topology->at[i];
+    struct topology_reply *reply = topology->file->sections[i].reply;
+
+    topology_reply_release(at->reply);
+    topology_reply_release(at->claim);
+    at->reply = reply ? topology_reply_retain(reply) : NULL;
+    at->claim = reply ? topology_reply_retain(reply) : NULL;
+}
+
 static bool set_up_instances(struct topology *topology)
 {
     const struct fleet *fleet = topology->fleet;
@@ -121,17 +133,52 @@ static bool set_up_instances(struct topology *topology)
     }
     for (uint32_t i = 0; i < fleet->count; i++) {
         const char *name = fleet->instances[i].name;
-        struct topology_reply *reply =
-            topology->file ? topology->file->sections[i].reply : NULL;
         topology->at[i].group = i;
         topology->targets[i].seed = balance_target_seed(name, strlen(name));
         topology->targets[i].weight = topology_limits(topology, i).weight;
-        if (reply) {
-            topology->at[i].reply = topology_reply_retain(reply);
-            topology->at[i].claim = topology_reply_retain(reply);
+        if (topology->file) {
+            take_rows(topology, i);
         }
     }
     return true;
+}
+
+struct topology_file *topology_read_file(const struct fleet *fleet,
+                                         struct why *why)
+{
+    const struct config_fleet *config = &fleet->config;
+    const char *owned = *config->table   ? "AffinityTable"
+                        : *config->query ? "AffinityQuery"
+                                         : "";
+
+    return topology_file_read(config->map, fleet, owned, why);
+}
+
+void topology_free_file(struct topology_file *file)
+{
+    topology_file_free(file);
+}
+
+struct topology_file *topology_change_file_locked(struct fleet *fleet,
+                                                  struct topology_file *file)
+{
+    struct topology *topology = fleet->topology;
+    struct topology_file *old = topology->file;
+
+    mutex_assert_held(&fleet->lock);
+    mutex_lock(&topology->lock);
+    topology->file = file;
+    topology->kind = kind_of(topology);
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        topology->targets[i].weight = topology_limits(topology, i).weight;
+        if (topology->kind > TOPOLOGY_QUERY) {
+            take_rows(topology, i);
+        }
+    }
+    topology->stale = true;
+    atomic_store(&topology->quiet_until, 0);
+    mutex_unlock(&topology->lock);
+    return old;
 }
 
 struct topology *topology_new(struct fleet *fleet, struct why *why)
@@ -152,10 +199,7 @@ struct topology *topology_new(struct fleet *fleet, struct why *why)
     /* not all processes begin with the same instance */
     topology->seed = clock_ns() / 1000 ^ (uint64_t)getpid() * 2654435761u;
     if (*config->map) {
-        const char *owned = *config->table   ? "AffinityTable"
-                            : *config->query ? "AffinityQuery"
-                                             : "";
-        topology->file = topology_file_read(config->map, fleet, owned, why);
+        topology->file = topology_read_file(fleet, why);
         if (!topology->file) {
             topology_free(topology);
             return NULL;

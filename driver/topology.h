@@ -29,6 +29,7 @@ struct fleet;
 struct link;
 struct link_error;
 struct topology;
+struct topology_file;
 
 enum { TOPOLOGY_OWNERS_MAX = 64 };
 
@@ -135,8 +136,23 @@ bool topology_complete(struct fleet *fleet);
 /* What source: "table public.orders", "map file …", "query", "hash". */
 void topology_source(struct fleet *fleet, struct text *out);
 
+/* Reads the map file anew.  NULL: why.  Locks: takes and leaves a mutex of
+   rank LOCK_INI; may wait for a disk. */
+struct topology_file *topology_read_file(const struct fleet *fleet,
+                                         struct why *why);
+void topology_free_file(struct topology_file *file); /* NULL is fine */
+
+/* Puts it in place of the one in force, which is the caller's to free behind
+   the locks.  What it says of owners is in force after
+   fleet_regroup_locked() and topology_regroup().
+   Locks: holds fleet->lock, takes LOCK_TOPOLOGY. */
+struct topology_file *topology_change_file_locked(struct fleet *fleet,
+                                                  struct topology_file *file);
+
 /* The weight, readonly, enabled, poolmax and group of instance i by the map
-   file; the defaults (1, false, true, 0 = PoolMax, "") without one. */
+   file; the defaults (1, false, true, 0 = PoolMax, "") without one.  group
+   stays valid as long as the lock that is held.
+   Locks: fleet->lock or the topology's is held, or the fleet is being made. */
 struct topology_limits {
     uint32_t weight;
     bool read_only, disabled;

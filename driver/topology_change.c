@@ -19,10 +19,15 @@ static bool changed_locked(struct topology *topology, uint32_t i)
 {
     struct topology_instance *at = &topology->at[i];
     const struct instance *instance = &topology->fleet->instances[i];
-    bool changed = at->known && instance->who_at &&
-                   (at->said.role != instance->who.role ||
-                    strcmp(at->said.identity, instance->who.identity) != 0);
+    bool another = at->known && instance->who_at &&
+                   strcmp(at->said.identity, instance->who.identity) != 0;
+    bool changed = another || (at->known && instance->who_at &&
+                               at->said.role != instance->who.role);
 
+    if (another && topology->kind <= TOPOLOGY_QUERY) {
+        topology_reply_release(at->claim); /* it was the other's */
+        at->claim = NULL;
+    }
     at->known = instance->who_at != 0;
     at->said = instance->who;
     return changed && topology->kind <= TOPOLOGY_QUERY;

@@ -76,8 +76,11 @@ struct topology_resolver; /* topology_resolve.c */
 
 struct topology {
     struct fleet *fleet;         /* not retained: it owns us */
-    enum topology_kind kind;     /* fixed, as what follows */
-    struct topology_file *file;  /* NULL: no AffinityMap */
+    /* MAP and HASH may become each other when the map file is read again;
+       written under both locks, as file */
+    _Atomic(enum topology_kind) kind;
+    struct topology_file *file;  /* NULL: no AffinityMap; read under either */
+    /* fixed, as what follows */
     struct topology_index *index;
     uint64_t seed;               /* where to begin asking */
 

@@ -16,7 +16,7 @@
 /* Goes through what is due for one fleet. */
 static uint64_t watch_fleet(struct fleet *fleet, uint64_t now)
 {
-    static watch_duty *const duties[] = { watch_links };
+    static watch_duty *const duties[] = { watch_links, watch_file };
     uint64_t next = UINT64_MAX;
 
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {

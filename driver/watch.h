@@ -34,6 +34,6 @@ static inline void watch_use(struct fleet *fleet)
    lock held; the fleet is retained meanwhile. */
 typedef uint64_t watch_duty(struct fleet *fleet, uint64_t now);
 
-watch_duty watch_links;
+watch_duty watch_file, watch_links;
 
 #endif

@@ -28,6 +28,7 @@ static const struct command commands[] = {
     { "EXPLAIN AFFINITY KEY '1500'", 0, true },
     { "REFRESH AFFINITY", 0, false },
     { "REFRESH AFFINITY LINKS", 0, true },
+    { "REFRESH AFFINITY CONFIG", 0, true },
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

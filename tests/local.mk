@@ -133,6 +133,7 @@ integration_scripts = \
 	tests/mariadb-test.py \
 	tests/diff-test.sh \
 	tests/drain-test.py \
+	tests/file-test.py \
 	tests/locale-test.sh \
 	tests/manager-test.py \
 	tests/route-truth-test.py \
