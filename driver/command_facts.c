@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pool_shelf.h"
 #include "topology.h"
 
 const char *command_facts_role(enum route_role role)
@@ -81,6 +82,7 @@ struct route_stock *command_facts_stock(struct login *login)
 
     if (copy) {
         mutex_lock(&login->lock);
+        shelf_gather_locked(login);
         memcpy(copy, login->stock, count * sizeof *copy);
         mutex_unlock(&login->lock);
     }

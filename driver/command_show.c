@@ -78,6 +78,7 @@
 #include "config.h"
 #include "fleet_key.h"
 #include "place.h"
+#include "pool_shelf.h"
 
 const char *const command_show_columns[] = {
     "key", "instance", "verdict", "mode", "access", "owner", "source",
@@ -254,6 +255,7 @@ static struct pool_figures *copy_pools(struct login *login, uint32_t *waiting)
         return NULL;
     }
     mutex_lock(&login->lock);
+    shelf_gather_locked(login);
     *waiting = place_waiting_locked(login);
     for (size_t i = 0; i < count; i++) {
         const struct pool *pool = &login->pools[i];

@@ -95,6 +95,10 @@ struct fleet {
    its last session does.  NULL: why.  Gives the caller a reference. */
 struct fleet *fleet_get(const struct config *config, struct why *why);
 
+/* Have the ini files not changed since the fleet was made or compared with
+   them?  If they have, fleet_get() tells whether that concerns it. */
+bool fleet_is_current(const struct fleet *fleet);
+
 struct fleet *fleet_retain(struct fleet *fleet);
 void fleet_release(struct fleet *fleet); /* no lock may be held */
 

@@ -220,6 +220,11 @@ static struct fleet *make_fleet(const struct config *config, struct why *why)
     return fleet;
 }
 
+bool fleet_is_current(const struct fleet *fleet)
+{
+    return atomic_load(&fleet->files) == inifile_fingerprint();
+}
+
 /* Has what the instances' DSNs say changed since the fleet was made? */
 static bool outdated(struct fleet *fleet)
 {

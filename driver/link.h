@@ -108,6 +108,7 @@ struct link {
     uint64_t answered; /* ns: last known to be alive */
     _Atomic uint64_t began; /* ns: a helper is at work on it since; 0 = none,
                                or it is queued */
+    uint64_t shelved;  /* ns: pool_shelf.c's; guarded by the shelf's lock */
     uint64_t sessions; /* hand-outs so far */
     struct unit *unit; /* whose order it is opened or validated for */
     _Atomic unsigned cancels; /* cancels under way; read without the lock */

@@ -55,6 +55,7 @@ EXTRA_DIST += \
 	driver/place_unit.h \
 	driver/pool.h \
 	driver/pool_exit.h \
+	driver/pool_shelf.h \
 	driver/route.h \
 	driver/route_able.h \
 	driver/route_bound.h \
@@ -200,6 +201,7 @@ driver_libcore_la_SOURCES = \
 	driver/pool_hung.c \
 	driver/pool_job.c \
 	driver/pool_login.c \
+	driver/pool_shelf.c \
 	driver/link.c \
 	driver/link_error.c \
 	driver/link_query.c \

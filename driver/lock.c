@@ -16,6 +16,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -104,6 +105,13 @@ void lock_assert_none(void)
         abort();
     }
 #endif
+}
+
+unsigned lock_stripe(void)
+{
+    int cpu = sched_getcpu();
+
+    return cpu < 0 ? 0 : (unsigned)cpu % LOCK_STRIPES;
 }
 
 void cond_init(struct cond *c)

@@ -28,6 +28,7 @@ enum lock_rank {
     LOCK_DRAINS,  /* the list of what is drained */
     LOCK_FILE,    /* a fleet's map file: who reads it */
     LOCK_LOGIN,   /* a login's pools and waiters */
+    LOCK_SHELF,   /* one shelf of links that were given back */
     LOCK_FLEET,   /* instances' health and identity, the list of logins */
     LOCK_TOPOLOGY, /* a fleet's answers and map */
     LOCK_CLOCK,   /* when the keeper's next round is due */
@@ -67,6 +68,14 @@ void mutex_assert_held(const struct mutex *m);
 /* Asserts (debug builds) that this thread holds no lock of ours: stands before
    each call into the inner driver (promise 8). */
 void lock_assert_none(void);
+
+/* What all threads write goes to and fro between their processors, which costs
+   more than most of what is done with it.  So of some things there are
+   LOCK_STRIPES, each with its lock and on cache lines of its own; lock_stripe()
+   says which of them to use, by the processor the thread is on just now.  That
+   may change at any time: any of them must do. */
+enum { LOCK_STRIPES = 16, LOCK_APART = 128 /* bytes: two lines */ };
+unsigned lock_stripe(void);
 
 struct cond {
     pthread_cond_t c;

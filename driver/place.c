@@ -9,6 +9,10 @@
  * arrival.  Who orders, validates or learns waits like everybody else: the
  * inner calls are made by helper threads (rules §4).
  *
+ * While nobody waits, most units would be given an idle link whatever else is
+ * idle (choose_plainly()).  Such a one takes it from the shelf without that
+ * lock, or from the pool's list without gathering the shelves (pool_shelf.h).
+ *
  * Until when it waits is in place_time.c, whom it asks in place_ask.c, what is
  * said of it in place_say.c.
  */
@@ -16,6 +20,7 @@
 
 #include "place.h"
 #include "place_unit.h"
+#include "pool_shelf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +95,48 @@ static struct route_request request_of(const struct unit *unit, uint64_t now)
         .what_length = order->key ? order->key->length
                                   : strlen(order->login->user),
     };
+}
+
+/* Who owns its key is known, or it has none; and its placing would not have
+   others asked. */
+static bool know_owner(struct unit *unit, uint64_t now)
+{
+    struct place_order *order = unit->order;
+    struct fleet *fleet = order->login->fleet;
+
+    if (!order->key) {
+        order->owner.state = ROUTE_IS_UNKEYED;
+        return true;
+    }
+    if (!topology_is_quiet(fleet, now)) {
+        return false;
+    }
+    topology_find(fleet, order->key, &order->owner);
+    return order->owner.state == ROUTE_IS_OWNED;
+}
+
+/* What would be decided if every instance had an idle link?  If there is one on
+   the instance that is chosen then, it is the decision: the best of more is the
+   best of fewer that it is one of, and no step before it asks for anything but
+   idle links.  False: not so plain. */
+static bool choose_plainly(struct unit *unit, uint64_t now, struct verdict *v)
+{
+    const struct login *login = unit->order->login;
+    struct route_fleet fleet = {
+        .count = login->fleet->count,
+        .members = login->fleet->members,
+        .stock = login->plenty,
+        .total_idle = login->fleet->count,
+    };
+    struct route_request request;
+
+    if (shelf_is_due(login, now) || !know_owner(unit, now)) {
+        return false;
+    }
+    request = request_of(unit, now);
+    *v = route_choose(&request, &fleet);
+    return v->action == ROUTE_TAKE && (v->reason == ROUTE_OWNER_IDLE ||
+                                       v->reason == ROUTE_BALANCED_IDLE);
 }
 
 /* A sleeping unit that must be looked at earlier than it thought when it fell
@@ -183,6 +230,9 @@ static void decide(struct unit *unit, bool impatient)
         case ROUTE_TAKE:
             unit->order->verdict = v;
             again = !do_take(unit, &v, now);
+            if (again) {
+                shelf_shut_locked(login);
+            }
             break;
         case ROUTE_OPEN:
             unit->order->verdict = v;
@@ -410,6 +460,68 @@ static void wait_for_event(struct unit *unit)
     }
 }
 
+bool place_at_once(struct place_order *order, struct shelf *shelf)
+{
+    struct unit unit = { .order = order, .ordered = -1 };
+    struct fleet *fleet = order->login->fleet;
+    struct link *link = NULL;
+    struct verdict v;
+
+    place_begin(&unit, clock_ns());
+    if (fleet_is_current(fleet) && choose_plainly(&unit, unit.begin, &v)) {
+        link = shelf_take_locked(shelf, pool_at(&unit, v.instance));
+    }
+    if (link) {
+        order->verdict = v;
+        order->link = link;
+        order->waited = 0;
+        fleet_unit_begins(fleet, link->pool->instance);
+    }
+    return link != NULL;
+}
+
+/* Is something on the shelves, but the unit would be given a link that is idle
+   under the lock, whatever that is? */
+static bool is_plain_locked(struct unit *unit)
+{
+    const struct login *login = unit->order->login;
+    struct verdict v;
+
+    mutex_assert_held(&login->lock);
+    return atomic_load(&login->shelved) && !login->units &&
+           choose_plainly(unit, unit->begin, &v) &&
+           login->stock[v.instance].idle > 0;
+}
+
+/* Its first decision; what it may wait for is in sight then. */
+static void join_locked(struct unit *unit)
+{
+    struct login *login = unit->order->login;
+    bool plain = is_plain_locked(unit);
+
+    if (!plain) {
+        shelf_shut_locked(login);
+    }
+    unit->fresh = login->total_idle == 0;
+    DL_APPEND(login->units, unit);
+    place_serve_locked(login);
+    if (plain && !unit->done) {
+        shelf_shut_locked(login);
+        place_serve_locked(login);
+    }
+}
+
+void place_leave_locked(struct unit *unit)
+{
+    struct login *login = unit->order->login;
+
+    mutex_assert_held(&login->lock);
+    DL_DELETE(login->units, unit);
+    if (!login->units) {
+        shelf_open_locked(login);
+    }
+}
+
 bool place_unit(struct place_order *order)
 {
     struct login *login = order->login;
@@ -420,9 +532,7 @@ bool place_unit(struct place_order *order)
     cond_init(&unit.wake);
     place_begin(&unit, clock_ns());
     mutex_lock(&login->lock);
-    unit.fresh = login->total_idle == 0;
-    DL_APPEND(login->units, &unit);
-    place_serve_locked(login);
+    join_locked(&unit);
     if (!unit.done && order->pool_wait_ms == 0 && unit.ordered < 0) {
         unit.expired = true;
         unit.done = true;
@@ -431,7 +541,7 @@ bool place_unit(struct place_order *order)
         wait_for_event(&unit);
     }
     leave_order(&unit);
-    DL_DELETE(login->units, &unit);
+    place_leave_locked(&unit);
     if (order->key && order->link) {
         place_ask(login, NULL, clock_ns());
     }
@@ -465,6 +575,7 @@ struct verdict place_explain(struct place_order *order,
 
     mutex_lock(&login->lock);
     place_await_owner(&unit);
+    shelf_gather_locked(login);
     now = clock_ns();
     unit.wait_until = now + 1; /* as if it would wait for a link */
     unit.fresh = login->total_idle == 0;

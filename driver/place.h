@@ -13,6 +13,7 @@
 
 #include "link.h"
 #include "pool.h"
+#include "pool_shelf.h"
 #include "route.h"
 #include "route_key.h"
 #include "topology.h"
@@ -43,6 +44,12 @@ struct place_order {
     struct place_refusal *refusals; /* per instance, or NULL; freed by
                                        place_done() */
 };
+
+/* Places a unit whose login was found on this shelf, if a link that suits it
+   is there as well: as place_unit() would have, without waiting for anybody.
+   True: order->link is the caller's, and so is order->login, which is retained.
+   False: nothing was done.  Locks: holds the shelf's. */
+bool place_at_once(struct place_order *order, struct shelf *shelf);
 
 /* Places one unit.  True: order->link is the caller's until pool_give().
    Waits no longer than the deadlines of rules §3.  Locks: none may be held. */

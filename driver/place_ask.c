@@ -70,7 +70,7 @@ void place_await_owner(struct unit *unit)
         cond_wait(&unit->wake, &login->lock, place_next_look(unit, clock_ns()));
         place_look_up_owner(unit, clock_ns());
     }
-    DL_DELETE(login->units, unit);
+    place_leave_locked(unit);
     cond_destroy(&unit->wake);
 }
 
@@ -92,7 +92,7 @@ uint32_t place_learn(struct login *login, uint32_t wait_ms)
         /* those that were being asked already may have answered too early */
         asked += place_ask(login, NULL, now);
     }
-    DL_DELETE(login->units, &unit);
+    place_leave_locked(&unit);
     mutex_unlock(&login->lock);
     cond_destroy(&unit.wake);
     return asked;

@@ -10,6 +10,7 @@
 #include "autoconf.h"
 
 #include "place_unit.h"
+#include "pool_shelf.h"
 
 static const char *instance_name(const struct place_order *order, int i)
 {
@@ -99,6 +100,7 @@ static void say_state(const struct place_order *order, uint32_t i,
     struct route_stock stock;
 
     mutex_lock(&login->lock);
+    shelf_gather_locked(login);
     stock = login->stock[i];
     mutex_unlock(&login->lock);
     text_appendf(out, "links %u idle, %u held, %u opening, room for %u",

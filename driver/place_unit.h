@@ -37,6 +37,9 @@ struct unit {
     struct unit *prev, *next;
 };
 
+/* Takes it off the queue.  Locks: holds login->lock. */
+void place_leave_locked(struct unit *unit);
+
 /* ---- place_time.c -------------------------------------------------------- */
 
 /* It begins to wait now: sets begin, wait_until and hard. */

@@ -9,6 +9,7 @@
 #include "autoconf.h"
 
 #include "pool.h"
+#include "pool_shelf.h"
 
 #include <stdlib.h>
 
@@ -28,6 +29,9 @@ static void count_stock(struct pool *pool)
     s->reset_since = s->reset ? pool->links[LINK_RESET]->prev->since : 0;
     used = s->idle + s->held + s->opening + s->reset;
     s->room = used < max ? max - used : 0;
+    if (atomic_load(&pool->crowded) != (used > max)) {
+        atomic_store(&pool->crowded, used > max);
+    }
 }
 
 static bool has_too_many(const struct pool *pool)
@@ -114,9 +118,7 @@ void pool_close_locked(struct link *link)
     pool_submit_locked(link, POOL_CLOSE);
 }
 
-/* Past its lifetime, its number of sessions, idle for too long, or not to be
-   kept whatever it is like? */
-static bool worn(const struct link *link, uint64_t now)
+bool pool_is_worn(const struct link *link, uint64_t now)
 {
     const struct login *login = link->pool->login;
     const struct config_fleet *config = &login->fleet->config;
@@ -131,13 +133,38 @@ static bool worn(const struct link *link, uint64_t now)
            now >= link->since + config->pool_idle * NS_PER_MS;
 }
 
+bool pool_is_stale(const struct link *link, uint64_t now)
+{
+    const struct pool *pool = link->pool;
+    const struct fleet *fleet = pool->login->fleet;
+
+    return now >= link->answered + fleet->config.pool_trust * NS_PER_MS ||
+           link->answered <=
+               atomic_load(&fleet->instances[pool->instance].suspect_at);
+}
+
+static int by_use(const struct link *a, const struct link *b)
+{
+    return a->since > b->since ? -1 : 1;
+}
+
+void pool_set_idle_since_locked(struct link *link, uint64_t since)
+{
+    struct link **idle = &link->pool->links[LINK_IDLE];
+
+    pool_set_state_locked(link, LINK_IDLE);
+    link->since = since;
+    DL_DELETE(*idle, link);
+    DL_INSERT_INORDER(*idle, link, by_use);
+}
+
 /* The least recently used idle links stand last: close those that are worn,
    a few at a time, so that no hand-out pays for many. */
 static void close_worn(struct pool *pool, uint64_t now)
 {
     for (int i = 0; i < 2 && pool->links[LINK_IDLE]; i++) {
         struct link *last = pool->links[LINK_IDLE]->prev;
-        if (!worn(last, now)) {
+        if (!pool_is_worn(last, now)) {
             return;
         }
         pool_close_locked(last);
@@ -146,11 +173,10 @@ static void close_worn(struct pool *pool, uint64_t now)
 
 struct link *pool_take_locked(struct pool *pool, bool *validate)
 {
-    const struct fleet *fleet = pool->login->fleet;
     uint64_t now = clock_ns();
     struct link *link;
 
-    while ((link = pool->links[LINK_IDLE]) && worn(link, now)) {
+    while ((link = pool->links[LINK_IDLE]) && pool_is_worn(link, now)) {
         pool_close_locked(link);
     }
     if (!link) {
@@ -159,10 +185,7 @@ struct link *pool_take_locked(struct pool *pool, bool *validate)
     pool_set_state_locked(link, LINK_HELD);
     link->sessions++;
     close_worn(pool, now);
-    *validate =
-        now >= link->answered + fleet->config.pool_trust * NS_PER_MS ||
-        link->answered <=
-            atomic_load(&fleet->instances[pool->instance].suspect_at);
+    *validate = pool_is_stale(link, now);
     return link;
 }
 
@@ -177,6 +200,7 @@ static bool make_room_locked(struct pool *pool)
     if (!most || login->total < most) {
         return true;
     }
+    shelf_gather_locked(login);
     for (uint32_t i = 0; i < login->fleet->count; i++) {
         struct link *head = login->pools[i].links[LINK_IDLE];
         if (i != pool->instance && head &&
@@ -223,8 +247,10 @@ bool pool_order_locked(struct pool *pool, struct unit *unit)
 
 bool pool_learn_locked(struct pool *pool)
 {
-    struct link *link = pool->links[LINK_IDLE];
+    struct link *link;
 
+    shelf_gather_locked(pool->login);
+    link = pool->links[LINK_IDLE];
     if (!link) {
         return order_locked(pool, NULL, POOL_OPEN_AND_LEARN);
     }
@@ -249,11 +275,13 @@ bool pool_validate_locked(struct link *link, struct unit *unit)
 
 void pool_look_locked(struct pool *pool)
 {
-    struct link *link = pool->links[LINK_IDLE];
+    struct link *link;
 
     if (pool->count[LINK_OPENING] + pool->count[LINK_LEARNING] > 0) {
         return;
     }
+    shelf_gather_locked(pool->login);
+    link = pool->links[LINK_IDLE];
     if (!link) {
         order_locked(pool, NULL, POOL_OPEN);
         return;
@@ -308,7 +336,8 @@ static void give_locked(struct link *link)
 {
     bool used = link->touched || link->children;
 
-    if (link->spoilt || worn(link, clock_ns()) || has_too_many(link->pool) ||
+    if (link->spoilt || pool_is_worn(link, clock_ns()) ||
+        has_too_many(link->pool) ||
         (used && !link->inner->kind->reset)) {
         pool_close_locked(link);
     } else if (!used) {
@@ -348,8 +377,9 @@ void login_gather(struct login *login, uint32_t instance)
 
     mutex_lock(&login->lock);
     count_stock(pool);
+    shelf_gather_locked(login);
     DL_FOREACH_SAFE(pool->links[LINK_IDLE], link, next) {
-        if (worn(link, now) || has_too_many(pool)) {
+        if (pool_is_worn(link, now) || has_too_many(pool)) {
             pool_close_locked(link);
         }
     }

@@ -18,6 +18,12 @@
  * Which state leads where is in link_state.def.  A state is a list, a count
  * the length of a list, and pool_set_state_locked() the only writer.
  *
+ *            give, unused: HELD ───→ on a shelf ───→ HELD: at once
+ *                                        └─────────→ IDLE: gathered
+ *
+ * On a shelf (pool_shelf.h) a link goes from session to session without the
+ * login's lock; it is HELD all the while.  Who looks for idle ones gathers.
+ *
  * Locks: login->lock (LOCK_LOGIN) guards everything here that is not marked
  * otherwise, and is never held while the inner driver is called (promise 8).
  */
@@ -44,6 +50,8 @@ struct pool {
                              open, fixed afterwards; NULL = not known yet */
     uint64_t opened, failed, reset; /* since the start, for SHOW AFFINITY */
     uint32_t left; /* links on which nothing ends what hangs */
+    _Atomic bool crowded; /* more than it may have, as the limit was lowered;
+                             written with lock held, read by pool_shelf.c */
 };
 
 struct login {
@@ -58,12 +66,17 @@ struct login {
     struct cond cancelled;  /* the last cancel on a link has ended */
     struct pool *pools;     /* one per instance */
     struct route_stock *stock;
+    struct route_stock *plenty; /* an idle link everywhere; fixed */
     uint32_t total;         /* links in any state but CLOSING */
     uint32_t total_idle;
     uint64_t closed;        /* how often pool_close_locked() made room */
     struct unit *units;     /* waiting, first come first (place.c) */
     _Atomic bool retired;   /* out of date: keep no link, no new session;
                                set with lock held, read by login_get() */
+    /* pool_shelf.c's; written with lock held, but for shelved = true */
+    _Atomic bool shut;      /* nothing may be put on a shelf */
+    _Atomic bool shelved;   /* something may be on one */
+    _Atomic uint64_t shelves_until; /* ns: to be gathered then */
 
     uint32_t refs;          /* guarded by fleet->lock */
     struct login *prev, *next;
@@ -103,14 +116,19 @@ void login_retire_all(struct fleet *fleet);
    Locks: takes fleet->lock. */
 struct login **login_all(struct fleet *fleet, uint32_t *count);
 
+/* Is it the login of such a session?  key as login_key() appends it to a text
+   that wipes.  No locks; somebody keeps the login. */
+bool login_fits(const struct login *login, const struct config *config,
+                const char *key);
+void login_key(const struct config *config, SQLINTEGER odbc_version, bool wide,
+               struct text *key);
+
 /* What the decision sees of this login.  Locks: holds login->lock. */
 struct route_fleet login_route_locked(const struct login *login);
 
 /* Takes an idle link of that pool for a unit: the most recently used that is
-   neither past its lifetime, idle time nor reuse (those are closed); it is
-   HELD then.  NULL: there was none left.  *validate: it must be validated
-   before use, since it has not answered for PoolTrust or its instance is
-   suspect.  Locks: holds login->lock. */
+   not worn (those are closed); it is HELD then.  NULL: there was none left.
+   *validate: it must be validated before use.  Locks: holds login->lock. */
 struct link *pool_take_locked(struct pool *pool, bool *validate);
 
 /* Orders a new link, for `unit` or (NULL) for whoever comes.  At PoolMaxTotal
@@ -136,7 +154,8 @@ bool pool_learn_locked(struct pool *pool);
 void pool_look_locked(struct pool *pool);
 
 /* A session gives its link back: reset by a helper, or idle at once if it was
-   never used, or closed.  dead: the inner driver says so.
+   never used, or closed.  dead: the inner driver says so.  (For one that was
+   never used, and whose session goes as well, there is shelf_give().)
    Locks: takes login->lock; never waits. */
 void pool_give(struct link *link, bool dead);
 
@@ -201,6 +220,19 @@ void pool_serve_locked(struct login *login);
 /* The only writer of a link's state; unlinks, sets, links, counts.
    Locks: holds login->lock. */
 void pool_set_state_locked(struct link *link, enum link_state state);
+
+/* Past its lifetime, its number of sessions, idle for too long, or not to be
+   kept whatever it is like?
+   Locks: holds login->lock, or the link is the caller's. */
+bool pool_is_worn(const struct link *link, uint64_t now);
+
+/* Must it be validated before use, since it has not answered for PoolTrust or
+   its instance is suspect?  Locks: as above. */
+bool pool_is_stale(const struct link *link, uint64_t now);
+
+/* A HELD link that was free since then is IDLE, and stands among the others by
+   that time.  Locks: holds login->lock. */
+void pool_set_idle_since_locked(struct link *link, uint64_t since);
 
 /* Takes a link out of its pool for good; the caller frees it, and releases
    the login without the lock.  Locks: holds login->lock. */

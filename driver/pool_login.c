@@ -12,6 +12,7 @@
 #include "autoconf.h"
 
 #include "pool.h"
+#include "pool_shelf.h"
 #include "secret.h"
 
 #include <stdlib.h>
@@ -70,7 +71,18 @@ static void free_login(struct login *login)
     mutex_destroy(&login->lock);
     free(login->pools);
     free(login->stock);
+    free(login->plenty);
     free(login);
+}
+
+static struct route_stock *make_plenty(uint32_t count)
+{
+    struct route_stock *plenty = calloc(count, sizeof *plenty);
+
+    for (uint32_t i = 0; plenty && i < count; i++) {
+        plenty[i].idle = 1;
+    }
+    return plenty;
 }
 
 static struct login *make_login(struct fleet *fleet,
@@ -92,8 +104,9 @@ static struct login *make_login(struct fleet *fleet,
     login->user = strdup(user ? user : "");
     login->pools = calloc(fleet->count, sizeof *login->pools);
     login->stock = calloc(fleet->count, sizeof *login->stock);
+    login->plenty = make_plenty(fleet->count);
     if (!login->key || !login->passed || !login->user || !login->pools ||
-        !login->stock) {
+        !login->stock || !login->plenty) {
         free_login(login);
         return NULL;
     }
@@ -119,6 +132,22 @@ static struct login *find_locked(struct fleet *fleet, const char *key)
     return NULL;
 }
 
+void login_key(const struct config *config, SQLINTEGER odbc_version, bool wide,
+               struct text *key)
+{
+    text_append(key, wide ? "wide " : "narrow ");
+    text_append_number(key, (uint64_t)odbc_version);
+    text_append_char(key, '\n');
+    config_login_key(config, key);
+}
+
+bool login_fits(const struct login *login, const struct config *config,
+                const char *key)
+{
+    return strcmp(login->key, key) == 0 &&
+           config_same_fleet(&login->fleet->config, &config->fleet);
+}
+
 struct login *login_get(struct fleet *fleet, const struct config *config,
                         SQLINTEGER odbc_version, bool wide)
 {
@@ -126,10 +155,7 @@ struct login *login_get(struct fleet *fleet, const struct config *config,
     struct text key;
 
     text_init_wiped(&key);
-    text_append(&key, wide ? "wide " : "narrow ");
-    text_append_number(&key, (uint64_t)odbc_version);
-    text_append_char(&key, '\n');
-    config_login_key(config, &key);
+    login_key(config, odbc_version, wide, &key);
     if (!key.failed) {
         mutex_lock(&fleet->lock);
         login = find_locked(fleet, text_string(&key));
@@ -203,6 +229,7 @@ void login_retire(struct login *login)
 {
     mutex_lock(&login->lock);
     login->retired = true;
+    shelf_shut_locked(login);
     for (uint32_t i = 0; i < login->fleet->count; i++) {
         while (login->pools[i].links[LINK_IDLE]) {
             pool_close_locked(login->pools[i].links[LINK_IDLE]);

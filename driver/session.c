@@ -47,9 +47,6 @@ static void let_go(struct session *s)
     if (s->login) {
         login_release(s->login);
     }
-    if (s->fleet) {
-        fleet_release(s->fleet);
-    }
     cond_destroy(&s->placed);
     mutex_destroy(&s->lock);
     forget_connection(s);
@@ -92,12 +89,33 @@ bool session_kept_attr(const struct session *s, SQLINTEGER attribute,
 
 /* ---- connecting ---------------------------------------------------- */
 
+static bool find_login(struct session *s, SQLINTEGER odbc_version,
+                       struct why *why)
+{
+    s->fleet = fleet_get(s->config, why);
+    if (!s->fleet) {
+        return false;
+    }
+    if (session_read_key(s, why)) {
+        s->login = login_get(s->fleet, s->config, odbc_version, s->wide);
+        if (!s->login) {
+            why_memory(why);
+        }
+    }
+    fleet_release(s->fleet); /* the login has it */
+    if (!s->login) {
+        s->fleet = NULL;
+    }
+    return s->login != NULL;
+}
+
 SQLRETURN session_connect(struct session *s, struct config *config,
                           SQLINTEGER odbc_version, bool wide,
                           struct diags *diags)
 {
     struct why why = { 0 };
     SQLRETURN rc = SQL_ERROR;
+    bool ready;
 
     s->config = config;
     s->wide = wide;
@@ -106,18 +124,12 @@ SQLRETURN session_connect(struct session *s, struct config *config,
     mutex_init(&s->lock, LOCK_DBC);
     cond_init(&s->placed);
     s->placing = false;
-    if ((!session_attr_has_ours(s->kept) ||
-         session_remember_string(s, &why)) &&
-        session_attr_configure(s->kept, config, &why)) {
-        s->fleet = fleet_get(config, &why);
-    }
-    if (s->fleet && session_read_key(s, &why)) {
-        s->login = login_get(s->fleet, config, odbc_version, wide);
-        if (!s->login) {
-            why_memory(&why);
-        }
-    }
-    if (s->login) {
+    ready = (!session_attr_has_ours(s->kept) ||
+             session_remember_string(s, &why)) &&
+            session_attr_configure(s->kept, config, &why);
+    if (ready && session_place_at_once(s, odbc_version)) {
+        rc = SQL_SUCCESS;
+    } else if (ready && find_login(s, odbc_version, &why)) {
         rc = session_place(s, diags);
     } else {
         diag_why(diags, &why);
@@ -140,7 +152,9 @@ void session_disconnect(struct session *s, struct link_child *children)
         forget_connection(s);
         return;
     }
-    session_give_back(s, children);
+    if (!session_leave(s, children)) {
+        session_give_back(s, children);
+    }
     let_go(s);
 }
 

@@ -22,8 +22,8 @@ struct session {
     struct session_attr *kept;
     struct config *config; /* NULL while not connected */
     bool wide; /* connected by a wide function */
-    struct fleet *fleet;
-    struct login *login;
+    struct login *login; /* retained */
+    struct fleet *fleet; /* its */
     struct link *_Atomic link; /* NULL: it is placed when it needs one */
     struct route_key *key;
     struct text verdict;
@@ -56,6 +56,15 @@ bool session_read_key(struct session *s, struct why *why);
    attributes were kept.  Anything but SQL_SUCCESS: there is none, diags say
    why.  Locks: none may be held. */
 SQLRETURN session_place(struct session *s, struct diags *diags);
+
+/* Places a session that has no login yet, with a link that is at hand, if there
+   is one that suits it: link and login are the session's then.  False: nothing
+   was done. */
+bool session_place_at_once(struct session *s, SQLINTEGER odbc_version);
+
+/* Leaves link and login behind for the next session, if there is a link and
+   nothing was done with it.  False: session_give_back(). */
+bool session_leave(struct session *s, const struct link_child *children);
 
 /* Gives the link back, if there is one, with the inner handles that still hang
    on it.  Never waits. */

@@ -21,6 +21,7 @@
 #include "diag.h"
 #include "fleet_key.h"
 #include "place.h"
+#include "pool_shelf.h"
 #include "session_attr.h"
 #include "session_inside.h"
 #include "watch.h"
@@ -120,9 +121,9 @@ static void report_refusals(struct session *s, const struct place_order *order,
     }
 }
 
-SQLRETURN session_place(struct session *s, struct diags *diags)
+static struct place_order order_of(const struct session *s)
 {
-    struct place_order order = {
+    return (struct place_order){
         .login = s->login,
         .key = s->key,
         .mode = session_mode(s),
@@ -130,16 +131,50 @@ SQLRETURN session_place(struct session *s, struct diags *diags)
         .pool_wait_ms = s->config->session.pool_wait,
         .deadline = login_deadline(s),
     };
+}
+
+static void take_verdict(struct session *s, const struct place_order *order)
+{
+    text_clear(&s->verdict);
+    place_say(order, &s->verdict);
+    if (order->link) {
+        session_attr_replay(s->kept, order->link);
+        s->link = order->link;
+        watch_use(s->fleet);
+    }
+}
+
+bool session_place_at_once(struct session *s, SQLINTEGER odbc_version)
+{
+    struct shelf *shelf = shelf_enter();
+    struct place_order order;
+    bool placed = false;
+
+    s->login = shelf_login_locked(shelf, s->config, odbc_version, s->wide);
+    s->fleet = s->login ? s->login->fleet : NULL;
+    if (s->login && session_read_key(s, NULL)) {
+        order = order_of(s);
+        placed = place_at_once(&order, shelf);
+    }
+    shelf_leave(shelf);
+    if (!placed) {
+        s->login = NULL;
+        s->fleet = NULL;
+        return false;
+    }
+    take_verdict(s, &order);
+    place_done(&order);
+    return true;
+}
+
+SQLRETURN session_place(struct session *s, struct diags *diags)
+{
+    struct place_order order = order_of(s);
     SQLRETURN rc = SQL_SUCCESS;
     bool placed = place_unit(&order);
 
-    text_clear(&s->verdict);
-    place_say(&order, &s->verdict);
-    if (placed) {
-        session_attr_replay(s->kept, order.link);
-        s->link = order.link;
-        watch_use(s->fleet);
-    } else {
+    take_verdict(s, &order);
+    if (!placed) {
         rc = diag_why(diags, &order.why);
         report_refusals(s, &order, diags);
     }
@@ -267,6 +302,20 @@ static void hang_children(struct link *link, struct link_child *children)
         end = &(*end)->next;
     }
     *end = children;
+}
+
+bool session_leave(struct session *s, const struct link_child *children)
+{
+    struct link *link = s->link;
+
+    if (!link || children || session_is_lost(s) || link_known_dead(link) ||
+        !shelf_give(link)) {
+        return false;
+    }
+    s->link = NULL;
+    s->login = NULL;
+    s->fleet = NULL;
+    return true;
 }
 
 void session_give_back(struct session *s, struct link_child *children)

@@ -84,6 +84,10 @@ enum { TOPOLOGY_HEDGE_MS = 300, TOPOLOGY_MOVING_MS = 1000 };
 int topology_next(struct fleet *fleet, const struct route_key *key,
                   uint64_t now);
 
+/* Would topology_next() have nobody asked for the rest of the topology?  One
+   atomic load. */
+bool topology_is_quiet(const struct fleet *fleet, uint64_t now);
+
 /* When topology_next() should be asked again though nothing has happened: ns,
    UINT64_MAX = never. */
 uint64_t topology_wake(struct fleet *fleet, uint64_t now);

@@ -241,14 +241,19 @@ static int next_of_all_locked(struct topology *topology, uint64_t now)
     return i;
 }
 
+bool topology_is_quiet(const struct fleet *fleet, uint64_t now)
+{
+    return atomic_load_explicit(&fleet->topology->quiet_until,
+                                memory_order_relaxed) > now;
+}
+
 int topology_next(struct fleet *fleet, const struct route_key *key,
                   uint64_t now)
 {
     struct topology *topology = fleet->topology;
     int i;
 
-    if (!key && atomic_load_explicit(&topology->quiet_until,
-                                     memory_order_relaxed) > now) {
+    if (!key && topology_is_quiet(fleet, now)) {
         return -1;
     }
     mutex_lock(&topology->lock);

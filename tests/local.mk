@@ -344,7 +344,7 @@ tests_unit_place_SOURCES = \
 	$(NULL)
 tests_unit_place_LDFLAGS = \
 	$(AM_LDFLAGS) \
-	-Wl,--wrap=clock_ns,--wrap=cond_wait \
+	-Wl,--wrap=clock_ns,--wrap=cond_wait,--wrap=lock_stripe \
 	-Wl,--wrap=cond_signal,--wrap=cond_broadcast,--wrap=route_choose \
 	$(NULL)
 tests_unit_pool_SOURCES = \

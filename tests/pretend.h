@@ -17,6 +17,7 @@
 
 #include "fleet.h"
 #include "link.h"
+#include "place.h"
 #include "pool.h"
 #include "route.h"
 
@@ -83,6 +84,11 @@ static inline struct pretend_conn *pretend_of(const struct link *link)
    "PoolMax=2;" behind, and login `uid`; freed with config_free() and free(). */
 struct config *pretend_config(uint32_t instances, const char *keywords,
                               const char *uid);
+
+/* Has a session with this configuration, narrow and of ODBC 3, placed at once,
+   as it is before its login is found.  False: nothing was done but that
+   order->login may be overwritten. */
+bool pretend_at_once(struct place_order *order, const struct config *config);
 
 /* Sets ODBCSYSINI to a folder of its own; main() calls both. */
 bool pretend_begin(void);

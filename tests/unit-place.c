@@ -9,8 +9,8 @@
  *
  * The model test draws sessions coming and going, helpers working and
  * hanging, instances that refuse, hang, fill up, change roles, links that
- * die, owners that move and time that passes, from a seed, and looks after
- * each turn whether the rules hold.  UNIT_SEED=n runs that seed alone,
+ * die or are left on shelves, owners that move and time that passes, from a
+ * seed, and looks after each turn whether the rules hold.  UNIT_SEED=n runs that seed alone,
  * UNIT_SEEDS=n so many.
  */
 #include "autoconf.h"
@@ -29,6 +29,7 @@
 #include "config.h"
 #include "place.h"
 #include "place_unit.h"
+#include "pool_shelf.h"
 #include "pretend.h"
 #include "sim.h"
 #include "watch.h"
@@ -47,10 +48,12 @@ struct session {
     uint64_t begin;
     bool counted; /* the model has seen that it is done */
     bool taken;   /* … or that its link was taken before, and validated */
+    bool retains; /* it has a reference to its login */
 };
 
 static struct fleet *fleet;
 static struct login *logins[LOGINS];
+static struct config *configs[LOGINS];
 static struct session sessions[SESSIONS];
 static uint64_t seed, turn; /* what is drawn in a decision */
 
@@ -83,8 +86,7 @@ static void begin_fleet(uint32_t instances, const char *words)
             fleet_release(one);
         }
         fleet = one;
-        config_free(config);
-        free(config);
+        configs[i] = config;
     }
     for (uint32_t i = 0; i < instances; i++) {
         atomic_store(&fleet->members[i].served, 0); /* no random phase */
@@ -100,7 +102,7 @@ static void run_placing(void *arg)
 }
 
 /* words: hint prefer strict · k0 … k7 · login2 · read · wait and ms */
-static void place(struct session *s, const char *words)
+static void ask_for(struct session *s, const char *words)
 {
     char copy[100], *save;
 
@@ -129,7 +131,26 @@ static void place(struct session *s, const char *words)
                                                           : s->order.mode;
         }
     }
+}
+
+static void place(struct session *s, const char *words)
+{
+    ask_for(s, words);
     s->thread = sim_start(run_placing, s);
+}
+
+/* As it is before its login is found; false: it has to be placed. */
+static bool place_now(struct session *s)
+{
+    int k = s->order.login == logins[1];
+
+    if (!pretend_at_once(&s->order, configs[k])) {
+        s->order.login = logins[k];
+        return false;
+    }
+    s->state = HOLDING;
+    s->retains = true;
+    return true;
 }
 
 static void forget(struct session *s)
@@ -149,7 +170,34 @@ static void give(struct session *s, bool used)
         pretend_of(link)->dirty = true;
     }
     pool_give(link, link_dead(link));
+    if (s->retains) {
+        login_release(s->order.login);
+    }
     forget(s);
+}
+
+/* As a session does that disconnects.  True: it is on a shelf. */
+static bool leave(struct session *s, bool used)
+{
+    if (!s->retains) {
+        login_retain(s->order.login);
+        s->retains = true;
+    }
+    if (!used && !link_dead(s->order.link) && shelf_give(s->order.link)) {
+        forget(s);
+        return true;
+    }
+    give(s, used);
+    return false;
+}
+
+/* The processor that all are on. */
+static unsigned stripe;
+
+unsigned __wrap_lock_stripe(void);
+unsigned __wrap_lock_stripe(void)
+{
+    return stripe;
 }
 
 /* Everybody goes on until nobody can without time passing. */
@@ -200,6 +248,8 @@ static void end_fleet(void)
         assert_null(logins[i]->units);
         login_retire(logins[i]);
         login_release(logins[i]);
+        config_free(configs[i]);
+        free(configs[i]);
     }
     fleet_release(fleet);
     settle();
@@ -693,6 +743,168 @@ static void old_links_are_closed(void **state)
     end_fleet();
 }
 
+/* ---- shelves ------------------------------------------------------------------ */
+
+static bool comes_at_once(struct session *s, const char *words)
+{
+    ask_for(s, words);
+    if (place_now(s)) {
+        return true;
+    }
+    forget(s);
+    return false;
+}
+
+static void what_was_not_used_is_left_for_the_next_one(void **state)
+{
+    struct session *s = sessions;
+    struct link *link;
+    uint64_t validated;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=2;PoolTrust=500;");
+    place(&s[0], "hint k1");
+    settle();
+    link = s[0].order.link;
+    assert_true(leave(&s[0], false));
+    assert_false(comes_at_once(&s[0], "hint k1 login2"));
+    assert_false(comes_at_once(&s[0], "strict k0")); /* not the owner's */
+    stripe = 1;
+    assert_false(comes_at_once(&s[0], "hint k1"));
+    stripe = 0;
+    assert_true(comes_at_once(&s[0], "hint k1"));
+    assert_ptr_equal(s[0].order.link, link);
+    assert_int_equal(s[0].order.verdict.action, ROUTE_TAKE);
+    assert_int_equal(s[0].order.verdict.reason, ROUTE_OWNER_IDLE);
+    assert_int_equal(link->sessions, 2);
+    assert_false(comes_at_once(&s[1], "hint k1")); /* there is no other */
+    assert_true(leave(&s[0], false));
+    pass(500);
+    validated = pretend_at[1].validated;
+    assert_false(comes_at_once(&s[0], "hint k1")); /* not without that */
+    place(&s[0], "strict k1");
+    settle();
+    assert_ptr_equal(s[0].order.link, link);
+    assert_int_equal(pretend_at[1].validated, validated + 1);
+    assert_false(leave(&s[0], true)); /* used: it is reset */
+    settle();
+    end_fleet();
+}
+
+static void what_is_on_shelves_is_found_from_everywhere(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(1, "PoolMax=2;PoolTrust=10000;");
+    place(&s[0], "hint");
+    place(&s[1], "hint");
+    settle();
+    assert_true(leave(&s[0], false));
+    stripe = 1;
+    assert_true(leave(&s[1], false));
+    stripe = 2;
+    place(&s[0], "hint");
+    place(&s[1], "hint");
+    settle();
+    assert_int_equal(where(&s[0]), 1);
+    assert_int_equal(where(&s[1]), 1);
+    assert_int_equal(pretend_at[0].opened, 2);
+    place(&s[2], "hint");
+    settle();
+    assert_false(leave(&s[0], false)); /* somebody waits for it */
+    settle();
+    assert_int_equal(where(&s[2]), 1);
+    assert_true(leave(&s[1], false));
+    login_retire(logins[0]);
+    settle();
+    assert_int_equal(pretend_at[0].open, 1);
+    assert_false(leave(&s[2], false));
+    settle();
+    assert_int_equal(pretend_at[0].open, 0);
+    stripe = 0;
+    end_fleet();
+}
+
+static void what_is_too_many_is_left_on_no_shelf(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(1, "PoolMax=3;PoolTrust=10000;");
+    for (int i = 0; i < 3; i++) {
+        place(&s[i], "hint");
+    }
+    settle();
+    assert_true(leave(&s[2], false));
+    atomic_store(&fleet->members[0].pool_max, 1); /* the map file says so */
+    login_gather(logins[0], 0);
+    settle();
+    assert_int_equal(pretend_at[0].open, 2);
+    assert_false(leave(&s[0], false));
+    settle();
+    assert_int_equal(pretend_at[0].open, 1);
+    assert_true(leave(&s[1], false));
+    end_fleet();
+}
+
+/* It would be given an idle link, but that turns out to be too old. */
+static void who_finds_no_idle_link_looks_on_shelves(void **state)
+{
+    struct session *s = sessions;
+    struct link *link;
+    (void)state;
+
+    begin_fleet(1, "PoolMax=3;PoolTrust=100000;PoolMaxLifetime=4000;");
+    place(&s[0], "hint");
+    pass(3500);
+    place(&s[1], "hint");
+    settle();
+    link = s[1].order.link;
+    assert_true(leave(&s[1], false));
+    give(&s[0], false);
+    pass(600);
+    stripe = 1;
+    place(&s[2], "hint");
+    settle();
+    assert_ptr_equal(s[2].order.link, link);
+    assert_int_equal(pretend_at[0].opened, 2);
+    assert_int_equal(pretend_at[0].open, 1);
+    stripe = 0;
+    end_fleet();
+}
+
+static void links_on_shelves_do_not_escape_the_idle_time(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(1, "PoolMax=3;PoolTrust=100000;PoolIdleTimeout=5000;");
+    for (int i = 0; i < 3; i++) {
+        place(&s[i], "hint");
+    }
+    settle();
+    for (int i = 0; i < 3; i++) {
+        stripe = (unsigned)i;
+        assert_true(leave(&s[i], false));
+    }
+    for (int i = 0; i < 12; i++) { /* the latest stays in use */
+        pass(500);
+        ask_for(&s[0], "hint");
+        if (!place_now(&s[0])) {
+            forget(&s[0]);
+            place(&s[0], "hint");
+            settle();
+        }
+        assert_true(leave(&s[0], false));
+    }
+    settle();
+    assert_int_equal(pretend_at[0].opened, 3);
+    assert_int_equal(pretend_at[0].open, 1);
+    stripe = 0;
+    end_fleet();
+}
+
 static void owners_are_learnt_before_a_unit_goes_on(void **state)
 {
     struct session *s = sessions;
@@ -834,6 +1046,7 @@ static void explain_takes_nothing(void **state)
 enum { SEEDS = 15, TURNS = 4000 };
 
 static uint64_t drawn;
+static unsigned at_once; /* units that were placed so */
 
 static uint32_t draw(uint32_t below)
 {
@@ -845,6 +1058,81 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)((x ^ (x >> 31)) % below);
 }
 
+/* The links that were left on a shelf and have not been seen elsewhere since. */
+static const struct link *left[SESSIONS * 4];
+
+static bool is_elsewhere(const struct link *link)
+{
+    for (int i = 0; i < SESSIONS; i++) {
+        if (sessions[i].order.link == link) {
+            return true;
+        }
+    }
+    return link->state != LINK_HELD || link->unit;
+}
+
+static bool is_shelved(const struct link *link)
+{
+    for (size_t i = 0; i < COUNT(left); i++) {
+        if (left[i] == link) {
+            return !is_elsewhere(link);
+        }
+    }
+    return false;
+}
+
+static void note_left(const struct link *link)
+{
+    size_t i = 0;
+
+    while (left[i] && left[i] != link) {
+        i++;
+    }
+    left[i] = link;
+}
+
+/* To be called after each turn. */
+static void look_for_left(void)
+{
+    for (size_t i = 0; i < COUNT(left); i++) {
+        if (left[i] && is_elsewhere(left[i])) {
+            left[i] = NULL;
+        }
+    }
+}
+
+static bool shelves_in_sight(const struct login *login,
+                             struct route_stock *stock, uint32_t *idle)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct link *link;
+        stock[i] = login->stock[i];
+        DL_FOREACH(login->pools[i].links[LINK_HELD], link) {
+            if (is_shelved(link)) {
+                stock[i].idle++;
+                stock[i].held--;
+                (*idle)++;
+                any = true;
+            }
+        }
+    }
+    return any;
+}
+
+static bool same_verdict(const struct verdict *a, const struct verdict *b)
+{
+    return a->action == b->action && a->reason == b->reason &&
+           a->instance == b->instance && a->also == b->also &&
+           a->until == b->until;
+}
+
+/* Each decision must be the one that would be made if what is on the shelves
+   were in the pools' lists.  Found on a thread that may not fail. */
+static const char *misjudged;
+static struct verdict quick_exact; /* … for the latest, if anything was there */
+
 /* Its seed is an address, which differs each time. */
 struct verdict __real_route_choose(const struct route_request *request,
                                    const struct route_fleet *seen);
@@ -855,9 +1143,31 @@ struct verdict __wrap_route_choose(const struct route_request *request,
                                    const struct route_fleet *seen)
 {
     struct route_request same = *request;
+    struct route_stock stock[PRETEND_INSTANCES];
+    struct route_fleet all = *seen;
+    struct verdict verdict, exact;
 
     same.seed = seed + turn;
-    return __real_route_choose(&same, seen);
+    verdict = __real_route_choose(&same, seen);
+    all.stock = stock;
+    for (int k = 0; k < LOGINS; k++) {
+        if (seen->stock != logins[k]->stock &&
+            seen->stock != logins[k]->plenty) {
+            continue;
+        }
+        if (seen->stock == logins[k]->plenty) {
+            all.total_idle = logins[k]->total_idle;
+        }
+        if (shelves_in_sight(logins[k], stock, &all.total_idle)) {
+            exact = __real_route_choose(&same, &all);
+            quick_exact = exact;
+            if (seen->stock == logins[k]->stock &&
+                !same_verdict(&exact, &verdict)) {
+                misjudged = "decided without what is on shelves";
+            }
+        }
+    }
+    return verdict;
 }
 
 static void broken(const char *what, const struct unit *unit, uint32_t i)
@@ -1076,12 +1386,27 @@ static void check_waiting(const struct login *login, const struct unit *unit)
     }
 }
 
+static void check_shelves(const struct login *login)
+{
+    struct route_stock stock[PRETEND_INSTANCES];
+    uint32_t idle = 0;
+
+    if (misjudged) {
+        broken(misjudged, NULL, 0);
+    }
+    if (login->units && shelves_in_sight(login, stock, &idle)) {
+        broken("it waits, and a link is on a shelf", login->units, 0);
+    }
+}
+
 static void check(void)
 {
     watch_links(fleet, sim_now()); /* the keeper's clock stands still here */
+    look_for_left();
     for (int k = 0; k < LOGINS; k++) {
         const struct unit *unit;
         check_counts(logins[k]);
+        check_shelves(logins[k]);
         DL_FOREACH(logins[k]->units, unit) {
             check_done(logins[k], unit);
         }
@@ -1107,6 +1432,30 @@ static void check_ended(const struct session *s)
     }
 }
 
+/* Now, or in turns. */
+static void begin_placing(struct session *s)
+{
+    struct login *login = s->order.login;
+
+    if (!place_now(s)) {
+        s->thread = sim_start(run_placing, s);
+        return;
+    }
+    at_once++;
+    if (login->units) {
+        broken("one who came later was served first", login->units,
+               s->order.link->pool->instance);
+    }
+    if (!same_verdict(&s->order.verdict, &quick_exact)) {
+        broken("another verdict than under the lock", NULL,
+               s->order.link->pool->instance);
+    }
+    if (s->order.login != login || pretend_of(s->order.link)->dirty) {
+        broken("a link off the shelf that is another's, or not clean", NULL,
+               s->order.link->pool->instance);
+    }
+}
+
 static void draw_session(void)
 {
     static const char *const modes[] = { "hint", "prefer", "strict" };
@@ -1114,13 +1463,18 @@ static void draw_session(void)
                                          "limit300" };
     struct session *s = &sessions[draw(SESSIONS)];
     char words[64], key[8] = "";
+    const struct link *link;
 
+    stripe = draw(3);
     if (s->state == HOLDING) {
         check_ended(s);
         if (draw(8) == 0) {
             pretend_kill(pretend_of(s->order.link));
         }
-        give(s, draw(3));
+        link = s->order.link;
+        if (leave(s, draw(3) == 0)) {
+            note_left(link);
+        }
     } else if (s->state == FAILED) {
         check_ended(s);
         forget(s);
@@ -1130,8 +1484,9 @@ static void draw_session(void)
         }
         snprintf(words, sizeof words, "%s %s %s", draw(3) ? "" : "login2",
                  key, waits[draw(COUNT(waits))]);
-        place(s, words);
+        ask_for(s, words);
         s->order.mode = (enum route_mode)draw(COUNT(modes));
+        begin_placing(s);
     }
 }
 
@@ -1225,6 +1580,8 @@ static void run_seed(void)
     char keywords[200];
 
     drawn = seed;
+    misjudged = NULL;
+    memset(left, 0, sizeof left);
     sim_set_now(UINT64_C(1000000) * NS_PER_MS);
     snprintf(keywords, sizeof keywords,
              "PoolMax=%u;PoolTrust=%u;PoolMaxReuse=%u;ConnectTimeout=1000;"
@@ -1236,6 +1593,7 @@ static void run_seed(void)
         draw_turn();
         check();
     }
+    stripe = 0;
     end_fleet();
 }
 
@@ -1260,6 +1618,7 @@ static void the_rules_hold_whatever_happens(void **state)
         seed = remembered[i];
         run_seed();
     }
+    assert_true(at_once > 0);
     pretend_pause = NULL;
 }
 
@@ -1297,6 +1656,11 @@ int main(void)
         cmocka_unit_test(an_old_link_is_validated_and_a_dead_one_replaced),
         cmocka_unit_test(what_does_not_come_clean_is_closed),
         cmocka_unit_test(old_links_are_closed),
+        cmocka_unit_test(what_was_not_used_is_left_for_the_next_one),
+        cmocka_unit_test(what_is_on_shelves_is_found_from_everywhere),
+        cmocka_unit_test(what_is_too_many_is_left_on_no_shelf),
+        cmocka_unit_test(who_finds_no_idle_link_looks_on_shelves),
+        cmocka_unit_test(links_on_shelves_do_not_escape_the_idle_time),
         cmocka_unit_test(owners_are_learnt_before_a_unit_goes_on),
         cmocka_unit_test(what_is_learnt_meanwhile_counts),
         cmocka_unit_test(without_helpers_a_unit_fails_at_once),

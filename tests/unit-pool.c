@@ -10,6 +10,7 @@
 #include "autoconf.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -27,6 +28,7 @@
 #include "config.h"
 #include "keeper.h"
 #include "place.h"
+#include "pool_shelf.h"
 #include "pretend.h"
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
@@ -300,10 +302,150 @@ static void nothing_breaks_and_nothing_is_left(void **state)
     }
 }
 
+/* ---- shelves -------------------------------------------------------------------- */
+
+static atomic_uint left, at_once;
+
+/* As a session connects and disconnects. */
+static void come_and_go(const struct config *config, uint64_t *drawn)
+{
+    struct place_order order = {
+        .mode = ROUTE_HINT, .write = true, .deadline = UINT64_MAX,
+        .pool_wait_ms = draw(drawn, 4) ? 20000 : (uint32_t)draw(drawn, 3),
+    };
+    bool placed = pretend_at_once(&order, config);
+
+    at_once += placed;
+    if (!placed) {
+        struct fleet *fleet = fleet_get(config, NULL);
+        order.login = login_get(fleet, config, 3, false);
+        fleet_release(fleet);
+        placed = place_unit(&order);
+    }
+    place_done(&order);
+    if (!placed) {
+        atomic_fetch_add(&refused, 1);
+        login_release(order.login);
+        return;
+    }
+    use(order.link, drawn);
+    atomic_fetch_add(&served, 1);
+    if (!link_dead(order.link) && shelf_give(order.link)) {
+        atomic_fetch_add(&left, 1);
+    } else {
+        pool_give(order.link, link_dead(order.link));
+        login_release(order.login);
+    }
+}
+
+static struct config *shelf_configs[2];
+
+static void *come_and_go_often(void *arg)
+{
+    uint64_t drawn = (uintptr_t)arg;
+
+    for (int i = 0; i < 3000; i++) {
+        come_and_go(shelf_configs[draw(&drawn, 2)], &drawn);
+    }
+    return NULL;
+}
+
+/* No link is on a shelf while a unit waits.  shelved is set so that all shelves
+   are looked at, whatever the login knows. */
+static void look_at_shelves(struct login *login, bool retire)
+{
+    mutex_lock(&login->lock);
+    if (login->units) {
+        uint32_t idle = login->total_idle;
+        login->shelved = true;
+        shelf_gather_locked(login);
+        if (login->total_idle != idle) {
+            fprintf(stderr, "it waits, and a link is on a shelf\n");
+            abort();
+        }
+    }
+    mutex_unlock(&login->lock);
+    if (retire) {
+        login_retire(login);
+    }
+}
+
+/* Retired now and then, as when an ini file changes. */
+static void *look_at_all_shelves(void *unused)
+{
+    uint64_t drawn = 7;
+
+    (void)unused;
+    while (!over) {
+        uint32_t fleets, count;
+        struct fleet **all = fleet_all(&fleets);
+        for (uint32_t i = 0; i < fleets; i++) {
+            struct login **logins = login_all(all[i], &count);
+            for (uint32_t k = 0; k < count; k++) {
+                look_at_shelves(logins[k], draw(&drawn, 200) == 0);
+                login_release(logins[k]);
+            }
+            free(logins);
+            fleet_release(all[i]);
+        }
+        free(all);
+        usleep(50);
+    }
+    return NULL;
+}
+
+static void nothing_gets_lost_on_shelves(void **state)
+{
+    pthread_t threads[THREADS], looking;
+    struct fleet **all;
+    uint32_t count;
+    (void)state;
+
+    over = false;
+    served = refused = 0;
+    shelf_configs[0] = pretend_config(2, "PoolMax=1;PoolTrust=20;", "u1");
+    shelf_configs[1] = pretend_config(2, "PoolMax=1;PoolTrust=20;", "u2");
+    pthread_create(&looking, NULL, look_at_all_shelves, NULL);
+    for (uintptr_t i = 0; i < THREADS; i++) {
+        pthread_create(&threads[i], NULL, come_and_go_often, (void *)(i + 1));
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    over = true;
+    pthread_join(looking, NULL);
+    print_message("# %u served, %u of them at once, %u refused, %u left\n",
+                  served, at_once, refused, left);
+    assert_int_equal(served + refused, THREADS * 3000);
+    assert_true(at_once > 0);
+    all = fleet_all(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        login_retire_all(all[i]);
+        fleet_release(all[i]);
+    }
+    free(all);
+    await_no_connections();
+    for (int k = 0; k < 2; k++) {
+        config_free(shelf_configs[k]);
+        free(shelf_configs[k]);
+    }
+}
+
 /* ---- fork ------------------------------------------------------------------------- */
 
-/* The parent's pool is none of the child's: it opens a link of its own. */
-static int in_child(uint32_t opened)
+static uint32_t opened_so_far(void)
+{
+    uint32_t opened = 0;
+
+    for (int i = 0; i < INSTANCES; i++) {
+        opened += (uint32_t)pretend_at[i].opened;
+    }
+    return opened;
+}
+
+/* Neither the parent's pool nor what is on its shelves is the child's: it opens
+   a link of its own. */
+static int in_child(const struct config *config, uint32_t opened)
 {
     struct place_order order = { .pool_wait_ms = 10000,
                                  .deadline = UINT64_MAX };
@@ -313,47 +455,56 @@ static int in_child(uint32_t opened)
     if (count) {
         return 1;
     }
-    take_both();
-    order.login = taken[0].login;
-    if (!place_unit(&order)) {
+    if (pretend_at_once(&order, config)) {
         return 2;
     }
-    if (pretend_at[0].opened + pretend_at[1].opened +
-            pretend_at[2].opened != opened + 1) {
+    order.login = login_get(fleet_get(config, NULL), config, 3, false);
+    if (!place_unit(&order)) {
         return 3;
     }
-    pool_give(order.link, false);
-    return 0;
+    if (opened_so_far() != opened + 1) {
+        return 4;
+    }
+    return shelf_give(order.link) ? 0 : 5;
+}
+
+/* Which shelf one looks at is then always the same. */
+static void stay_on_one_processor(void)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
 }
 
 static void a_child_begins_with_no_fleet(void **state)
 {
+    struct config *config = pretend_config(1, "PoolTrust=60000;", "u");
     struct place_order order = { .pool_wait_ms = 10000,
                                  .deadline = UINT64_MAX };
-    uint32_t opened = 0;
+    struct fleet *fleet = fleet_get(config, NULL);
     int status;
     pid_t child;
     (void)state;
 
-    take_both();
-    order.login = taken[0].login;
+    stay_on_one_processor(); /* it is the last test */
+    order.login = login_get(fleet, config, 3, false);
     assert_true(place_unit(&order));
-    pool_give(order.link, false);
-    for (int i = 0; i < INSTANCES; i++) {
-        opened += (uint32_t)pretend_at[i].opened;
-    }
+    assert_true(shelf_give(order.link));
+    assert_true(pretend_at_once(&order, config));
+    assert_true(shelf_give(order.link));
     child = fork();
     if (child == 0) {
-        _exit(in_child(opened));
+        _exit(in_child(config, opened_so_far()));
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    assert_int_equal(taken[0].login->total_idle, 1); /* as if nothing was */
-    for (size_t k = 0; k < COUNT(taken); k++) {
-        login_retire(taken[k].login);
-        let_go(taken[k]);
-    }
+    login_retire_all(fleet); /* as if nothing was */
     await_no_connections();
+    fleet_release(fleet);
+    config_free(config);
+    free(config);
 }
 
 static int begin_tests(void **state)
@@ -364,10 +515,15 @@ static int begin_tests(void **state)
 
 static int end_tests(void **state)
 {
+    uint32_t count;
+    bool finished;
+
     (void)state;
     pretend_end();
-    /* helpers have let go of all they held */
-    return keeper_finish(clock_ns() + 60000 * NS_PER_MS) ? 0 : -1;
+    /* helpers have let go of all they held, and nobody has a reference */
+    finished = keeper_finish(clock_ns() + 60000 * NS_PER_MS);
+    free(fleet_all(&count));
+    return finished && count == 0 ? 0 : -1;
 }
 
 int main(void)
@@ -377,6 +533,7 @@ int main(void)
         cmocka_unit_test(what_is_handed_down_keeps_its_origin),
         cmocka_unit_test(a_fleet_goes_with_its_last_user),
         cmocka_unit_test(nothing_breaks_and_nothing_is_left),
+        cmocka_unit_test(nothing_gets_lost_on_shelves),
         cmocka_unit_test(a_child_begins_with_no_fleet),
     };
 
