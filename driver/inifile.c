@@ -20,6 +20,7 @@
 #include "autoconf.h"
 
 #include "inifile.h"
+#include "inifile_inside.h"
 
 #include <odbcinst.h>
 #include <stdatomic.h>
@@ -78,19 +79,13 @@ __attribute__((constructor)) static void load_odbcinst(void)
 /* In the order in which libodbcinst looks. */
 enum file { USER_DSN, SYSTEM_DSN, SYSTEM_DRIVER, USER_DRIVER, FILES };
 
-struct section {
-    struct inifile_section shown; /* first: callers hold a pointer to it */
-    enum inifile_kind kind;
-    atomic_uint references;
-    struct section *next;
-};
-
 static struct {
     struct mutex mutex;        /* guards the rest, and libodbcinst's readers */
     struct section *sections;  /* each holds one reference */
-    uint64_t fingerprint;      /* of the files the sections were read from */
-    uint64_t looked_at;        /* clock_ns() of the last stat(), 0 = never */
     unsigned asked;            /* makes each default of a look-up new */
+    /* written with the mutex held */
+    _Atomic uint64_t fingerprint; /* of the files the sections are from */
+    _Atomic uint64_t looked_at;   /* clock_ns() of the last stat(), 0 = never */
 } ini = { .mutex = MUTEX_INITIALIZER(LOCK_INI) };
 
 __attribute__((constructor)) static void register_for_forks(void)
@@ -164,16 +159,20 @@ static uint64_t look_at_files(void)
 
 static void forget_locked(void)
 {
-    struct section *section = ini.sections;
-
     mutex_assert_held(&ini.mutex);
+    inifile_forget_copies();
+    inifile_release_all(ini.sections);
     ini.sections = NULL;
-    while (section) {
-        struct section *next = section->next;
+}
 
-        inifile_release(&section->shown);
-        section = next;
-    }
+/* Is it time to look at the files? */
+static bool is_due(uint64_t now)
+{
+    uint64_t looked_at = atomic_load(&ini.looked_at);
+
+    /* another thread's look may be later than this one's clock */
+    return !looked_at ||
+           now > looked_at + INIFILE_STAT_MS * NS_PER_MS;
 }
 
 /* Looks at the files if that is due, and drops what they no longer say. */
@@ -183,15 +182,15 @@ static void refresh_locked(void)
     uint64_t fingerprint;
 
     mutex_assert_held(&ini.mutex);
-    if (ini.looked_at && now - ini.looked_at < INIFILE_STAT_MS * NS_PER_MS) {
+    if (!is_due(now)) {
         return;
     }
     fingerprint = look_at_files();
-    ini.looked_at = now;
     if (fingerprint != ini.fingerprint) {
         ini.fingerprint = fingerprint;
         forget_locked();
     }
+    ini.looked_at = now;
 }
 
 /* One look-up that reads the files.  entry NULL lists the keywords.  Bytes
@@ -335,36 +334,6 @@ static void say_missing(struct why *why, const char *name,
             name, one, two);
 }
 
-static void free_section(struct section *section)
-{
-    for (size_t i = 0; i < section->shown.count; i++) {
-        const struct inifile_entry *entry = &section->shown.entries[i];
-
-        /* a DSN's password is one of them */
-        explicit_bzero((char *)(uintptr_t)entry->value, strlen(entry->value));
-        free((char *)(uintptr_t)entry->value);
-        free((char *)(uintptr_t)entry->keyword);
-    }
-    free((struct inifile_entry *)(uintptr_t)section->shown.entries);
-    free((char *)(uintptr_t)section->shown.name);
-    free(section);
-}
-
-/* Adds one entry; entries has room for it. */
-static bool add_entry(struct section *section, struct inifile_entry *entries,
-                      const char *keyword, const char *value)
-{
-    char *k = strdup(keyword), *v = strdup(value);
-
-    if (!k || !v) {
-        free(k);
-        free(v);
-        return false;
-    }
-    entries[section->shown.count++] = (struct inifile_entry){ k, v };
-    return true;
-}
-
 static bool add_value(struct section *section, struct inifile_entry *entries,
                       const char *keyword, struct why *why)
 {
@@ -387,7 +356,7 @@ static bool add_value(struct section *section, struct inifile_entry *entries,
                 section->shown.name, keyword);
         return false;
     }
-    done = add_entry(section, entries, keyword, value);
+    done = inifile_add_entry(section, entries, keyword, value);
     explicit_bzero(value, sizeof value);
     if (!done) {
         why_memory(why);
@@ -420,12 +389,12 @@ static struct section *make_section(const char *name, enum inifile_kind kind,
     atomic_init(&section->references, 1);
     if (!section->shown.name) {
         why_memory(why);
-        free_section(section);
+        inifile_free(section);
         return NULL;
     }
     for (const char *k = list; k < list + length; k += strlen(k) + 1) {
         if (*k && !add_value(section, entries, k, why)) {
-            free_section(section);
+            inifile_free(section);
             return NULL;
         }
     }
@@ -467,25 +436,19 @@ static struct section *read_section_locked(const char *name,
     return section;
 }
 
-static struct section *find_locked(const char *name, enum inifile_kind kind)
-{
-    for (struct section *s = ini.sections; s; s = s->next) {
-        if (s->kind == kind && text_same(s->shown.name, name)) {
-            return s;
-        }
-    }
-    return NULL;
-}
-
 const struct inifile_section *inifile_section(const char *name,
                                               enum inifile_kind kind,
                                               struct why *why)
 {
-    struct section *section;
+    struct section *section =
+        is_due(clock_ns()) ? NULL : inifile_find_copy(name, kind);
 
+    if (section) {
+        return &section->shown;
+    }
     mutex_lock(&ini.mutex);
     refresh_locked();
-    section = find_locked(name, kind);
+    section = inifile_find(ini.sections, name, kind);
     if (!section) {
         section = read_section_locked(name, kind, why);
         if (section) {
@@ -495,40 +458,20 @@ const struct inifile_section *inifile_section(const char *name,
     }
     if (section) {
         atomic_fetch_add(&section->references, 1);
+        inifile_add_copy(section);
     }
     mutex_unlock(&ini.mutex);
     return section ? &section->shown : NULL;
 }
 
-void inifile_release(const struct inifile_section *shown)
-{
-    struct section *section = (struct section *)(uintptr_t)shown;
-
-    if (section && atomic_fetch_sub(&section->references, 1) == 1) {
-        free_section(section);
-    }
-}
-
-const char *inifile_value(const struct inifile_section *section,
-                          const char *keyword)
-{
-    for (size_t i = 0; i < section->count; i++) {
-        if (text_same(section->entries[i].keyword, keyword)) {
-            return section->entries[i].value;
-        }
-    }
-    return NULL;
-}
-
 uint64_t inifile_fingerprint(void)
 {
-    uint64_t fingerprint;
-
-    mutex_lock(&ini.mutex);
-    refresh_locked();
-    fingerprint = ini.fingerprint;
-    mutex_unlock(&ini.mutex);
-    return fingerprint;
+    if (is_due(clock_ns())) {
+        mutex_lock(&ini.mutex);
+        refresh_locked();
+        mutex_unlock(&ini.mutex);
+    }
+    return atomic_load(&ini.fingerprint);
 }
 
 void inifile_forget(void)

@@ -36,8 +36,9 @@ struct inifile_entry {
     const char *value;
 };
 
-/* Immutable and shared; keywords are unique (case aside, the first wins) in
-   the order of the file.  A section without entries counts as none. */
+/* Immutable and shared, with those who ask on the same processor; keywords are
+   unique (case aside, the first wins) in the order of the file.  A section
+   without entries counts as none. */
 struct inifile_section {
     const char *name; /* as asked for */
     const struct inifile_entry *entries;

@@ -36,6 +36,7 @@ EXTRA_DIST += \
 	driver/fleet_state.h \
 	driver/handle.h \
 	driver/inifile.h \
+	driver/inifile_inside.h \
 	driver/inner.h \
 	driver/inner_kind.h \
 	driver/inner_pqopt.h \
@@ -222,6 +223,7 @@ driver_libcore_la_SOURCES = \
 	driver/config_rows.c \
 	driver/config_text.c \
 	driver/inifile.c \
+	driver/inifile_section.c \
 	driver/connstr.c \
 	driver/secret.c \
 	driver/diag.c \
