@@ -9,6 +9,7 @@
 
 #include "handle.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,29 +18,62 @@
 #include "session.h"
 #include "text.h"
 
-/* Ended handles by kind, for the next ones.  Its lock is a leaf: nothing else
-   is taken under it. */
-static struct {
-    struct mutex lock;
-    struct head *env, *dbc, *stmt, *desc;
-} ended = { .lock = MUTEX_INITIALIZER(LOCK_DIAG) };
+/* Ended handles by kind, for the next ones.  The locks are leaves: nothing else
+   is taken under them. */
+enum ended_kind { ENDED_ENV, ENDED_DBC, ENDED_STMT, ENDED_DESC, ENDED_KINDS };
 
-__attribute__((constructor)) static void keep_over_fork(void)
+static struct stripe {
+    struct mutex lock; /* LOCK_DIAG */
+    struct head *_Atomic list[ENDED_KINDS]; /* whether empty is seen without */
+} __attribute__((aligned(LOCK_APART))) ended[LOCK_STRIPES];
+
+/* Serialises claiming; whole in a child. */
+static struct mutex claiming = MUTEX_INITIALIZER(LOCK_DIAG);
+
+/* A child does without those that its parent had ended: the lists may have been
+   at work. */
+static void clear_ended(void)
 {
-    lock_keep_over_fork(&ended.lock, LOCK_DIAG);
+    for (int i = 0; i < LOCK_STRIPES; i++) {
+        mutex_init(&ended[i].lock, LOCK_DIAG);
+        for (int kind = 0; kind < ENDED_KINDS; kind++) {
+            ended[i].list[kind] = NULL;
+        }
+    }
 }
 
-/* Zeroed memory of a kind; its mark is HANDLE_GONE until begin(). */
-static void *take(struct head **list, size_t size)
+__attribute__((constructor)) static void set_up(void)
 {
-    struct head *head;
+    clear_ended();
+    lock_keep_over_fork(&claiming, LOCK_DIAG);
+    pthread_atfork(NULL, NULL, clear_ended);
+}
 
-    mutex_lock(&ended.lock);
-    head = *list;
-    if (head) {
-        *list = head->next_free;
+static struct head *take_from(struct stripe *stripe, enum ended_kind kind)
+{
+    struct head *head = NULL;
+
+    if (atomic_load_explicit(&stripe->list[kind], memory_order_relaxed)) {
+        mutex_lock(&stripe->lock);
+        head = stripe->list[kind];
+        if (head) {
+            stripe->list[kind] = head->next_free;
+        }
+        mutex_unlock(&stripe->lock);
     }
-    mutex_unlock(&ended.lock);
+    return head;
+}
+
+/* Zeroed memory of a kind; its mark is HANDLE_GONE until begin().  What other
+   processors have ended serves before there is more of it. */
+static void *take(enum ended_kind kind, size_t size)
+{
+    unsigned first = lock_stripe();
+    struct head *head = NULL;
+
+    for (unsigned i = 0; i < LOCK_STRIPES && !head; i++) {
+        head = take_from(&ended[(first + i) % LOCK_STRIPES], kind);
+    }
     if (!head) {
         return calloc(1, size);
     }
@@ -47,12 +81,14 @@ static void *take(struct head **list, size_t size)
     return head;
 }
 
-static void give(struct head **list, struct head *head)
+static void give(enum ended_kind kind, struct head *head)
 {
-    mutex_lock(&ended.lock);
-    head->next_free = *list;
-    *list = head;
-    mutex_unlock(&ended.lock);
+    struct stripe *stripe = &ended[lock_stripe()];
+
+    mutex_lock(&stripe->lock);
+    head->next_free = stripe->list[kind];
+    stripe->list[kind] = head;
+    mutex_unlock(&stripe->lock);
 }
 
 static void begin(struct head *head, enum handle_kind kind, const char *dsn)
@@ -69,11 +105,10 @@ static void end(struct head *head)
     diag_free(&head->diags);
 }
 
-/* ended.lock is held: it is whole in a child, and serialises claiming. */
 static void claim_locked(struct head *head, struct mutex *lock,
                          enum lock_rank rank)
 {
-    mutex_assert_held(&ended.lock);
+    mutex_assert_held(&claiming);
     if (head->claimed != fork_count()) {
         head->claimed = fork_count();
         mutex_init(&head->diags.lock, LOCK_DIAG);
@@ -85,14 +120,14 @@ static void claim_locked(struct head *head, struct mutex *lock,
 
 static void claim_env_locked(struct env *env)
 {
-    mutex_assert_held(&ended.lock);
+    mutex_assert_held(&claiming);
     claim_locked(&env->head, &env->lock, LOCK_ENV);
     env->head.forked = fork_count();
 }
 
 static void claim_dbc_locked(struct dbc *dbc)
 {
-    mutex_assert_held(&ended.lock);
+    mutex_assert_held(&claiming);
     claim_env_locked(dbc->env);
     claim_locked(&dbc->head, &dbc->lock, LOCK_DBC);
     if (!dbc->connected) {
@@ -102,7 +137,7 @@ static void claim_dbc_locked(struct dbc *dbc)
 
 static void claim_stmt_locked(struct stmt *stmt)
 {
-    mutex_assert_held(&ended.lock);
+    mutex_assert_held(&claiming);
     claim_dbc_locked(stmt->dbc);
     claim_locked(&stmt->head, NULL, LOCK_NONE);
     for (int role = 0; role < DESC_ROLES; role++) {
@@ -117,7 +152,7 @@ void handle_claim(struct head *head)
     if (!handle_inherited(head)) {
         return;
     }
-    mutex_lock(&ended.lock);
+    mutex_lock(&claiming);
     switch (atomic_load_explicit(&head->kind, memory_order_relaxed)) {
     case HANDLE_ENV:
         claim_env_locked((struct env *)head);
@@ -139,7 +174,7 @@ void handle_claim(struct head *head)
     default:
         break;
     }
-    mutex_unlock(&ended.lock);
+    mutex_unlock(&claiming);
 }
 
 struct head *handle_find(SQLSMALLINT type, SQLHANDLE handle)
@@ -169,7 +204,7 @@ struct head *handle_find(SQLSMALLINT type, SQLHANDLE handle)
 
 struct env *handle_new_env(void)
 {
-    struct env *env = take(&ended.env, sizeof *env);
+    struct env *env = take(ENDED_ENV, sizeof *env);
 
     if (env) {
         mutex_init(&env->lock, LOCK_ENV);
@@ -185,19 +220,19 @@ void handle_free_env(struct env *env)
 {
     end(&env->head);
     mutex_destroy(&env->lock);
-    give(&ended.env, &env->head);
+    give(ENDED_ENV, &env->head);
 }
 
 struct dbc *handle_new_dbc(struct env *env)
 {
-    struct dbc *dbc = take(&ended.dbc, sizeof *dbc);
+    struct dbc *dbc = take(ENDED_DBC, sizeof *dbc);
 
     if (!dbc) {
         return NULL;
     }
     dbc->session = session_new();
     if (!dbc->session) {
-        give(&ended.dbc, &dbc->head);
+        give(ENDED_DBC, &dbc->head);
         return NULL;
     }
     dbc->env = env;
@@ -220,7 +255,7 @@ void handle_free_dbc(struct dbc *dbc)
     session_free(dbc->session);
     handle_end_browse(dbc);
     mutex_destroy(&dbc->lock);
-    give(&ended.dbc, &dbc->head);
+    give(ENDED_DBC, &dbc->head);
 }
 
 void handle_end_browse(struct dbc *dbc)
@@ -248,18 +283,18 @@ static struct desc *desc_of(struct link_child *child)
 
 static void give_stmt(struct link_child *child)
 {
-    give(&ended.stmt, &stmt_of(child)->head);
+    give(ENDED_STMT, &stmt_of(child)->head);
 }
 
 static void give_desc(struct link_child *child)
 {
-    give(&ended.desc, &desc_of(child)->head);
+    give(ENDED_DESC, &desc_of(child)->head);
 }
 
 struct stmt *handle_new_stmt(struct dbc *dbc, const struct inner_calls *call,
                              SQLHSTMT inner)
 {
-    struct stmt *stmt = take(&ended.stmt, sizeof *stmt);
+    struct stmt *stmt = take(ENDED_STMT, sizeof *stmt);
 
     if (!stmt) {
         return NULL;
@@ -305,13 +340,13 @@ void handle_free_stmt(struct stmt *stmt)
     DL_DELETE(dbc->stmts, stmt);
     mutex_unlock(&dbc->lock);
     end_stmt(stmt);
-    give(&ended.stmt, &stmt->head);
+    give(ENDED_STMT, &stmt->head);
 }
 
 struct desc *handle_new_desc(struct dbc *dbc, const struct inner_calls *call,
                              SQLHDESC inner)
 {
-    struct desc *desc = take(&ended.desc, sizeof *desc);
+    struct desc *desc = take(ENDED_DESC, sizeof *desc);
 
     if (!desc) {
         return NULL;
@@ -358,7 +393,7 @@ void handle_free_desc(struct desc *desc)
     DL_DELETE(dbc->descs, desc);
     mutex_unlock(&dbc->lock);
     end(&desc->head);
-    give(&ended.desc, &desc->head);
+    give(ENDED_DESC, &desc->head);
 }
 
 struct link_child *handle_detach(struct dbc *dbc)
