@@ -293,14 +293,20 @@ static void close_job(struct link *link)
 }
 
 /* Closes a link that is of no use.  Others may have its room at once, however
-   long the closing takes. */
-static void give_up(struct link *link)
+   long the closing takes; so may the unit that it was validated for, which
+   hears the error. */
+static void give_up(struct link *link, const struct link_error *error)
 {
     struct login *login = login_of(link);
 
     note_work(link, clock_ns());
     mutex_lock(&login->lock);
     pool_set_state_locked(link, LINK_CLOSING);
+    if (link->unit) {
+        events->failed(link->unit, link->pool->instance, INNER_FAULT_LINK,
+                       error);
+        link->unit = NULL;
+    }
     pool_serve_locked(login);
     mutex_unlock(&login->lock);
     close_job(link);
@@ -323,7 +329,7 @@ static void learn_job(struct link *link)
         if (link_dead(link)) {
             fleet_suspect(fleet, i);
         }
-        give_up(link);
+        give_up(link, &error);
     }
 }
 
@@ -379,7 +385,7 @@ static void run_learn(struct job *job)
     } else {
         fleet_suspect(fleet, i);
         topology_not_asked(fleet, i, false); /* nobody's fault */
-        give_up(link);
+        give_up(link, &error);
     }
     tell_all(fleet);
     fleet_release(fleet);
@@ -388,8 +394,7 @@ static void run_learn(struct job *job)
 static void run_validate(struct job *job)
 {
     struct link *link = (struct link *)job;
-    struct login *login = login_of(link);
-    struct fleet *fleet = fleet_retain(login->fleet);
+    struct fleet *fleet = fleet_retain(fleet_of(link));
     uint32_t i = link->pool->instance;
     struct link_error error;
 
@@ -399,13 +404,7 @@ static void run_validate(struct job *job)
     } else {
         fleet_suspect(fleet, i);
         fleet_set_slow(fleet, i, false);
-        mutex_lock(&login->lock);
-        if (link->unit) {
-            events->failed(link->unit, i, INNER_FAULT_LINK, &error);
-            link->unit = NULL;
-        }
-        mutex_unlock(&login->lock);
-        give_up(link);
+        give_up(link, &error);
     }
     fleet_release(fleet);
 }
@@ -435,7 +434,7 @@ static void run_reset(struct job *job)
         if (link_dead(link)) {
             fleet_suspect(fleet, link->pool->instance);
         }
-        give_up(link);
+        give_up(link, &error);
     }
     fleet_release(fleet);
 }
