@@ -43,9 +43,9 @@
  *   mine                     yes: this session's login
  *   idle, held, learning, opening, reset, closing, room
  *   opened, failed, resets   since the start
+ *   waiting                  units that wait in this login, for any instance
  *   left                     links on which a call hangs that nothing can end:
  *                            they and their threads are left to each other
- *   waiting                  units that wait in this login, for any instance
  *
  * SHOW AFFINITY TOPOLOGY   one row per leaf, range, value or target
  *   path, bound, owner, state
@@ -95,7 +95,7 @@ const char *const command_show_instances_columns[] = {
 const char *const command_show_pools_columns[] = {
     "instance", "login", "user", "mine", "idle", "held", "learning",
     "opening", "reset", "closing", "room", "opened", "failed", "resets",
-    "left", "waiting", NULL
+    "waiting", "left", NULL
 };
 
 const char *const command_show_topology_columns[] = {
@@ -284,7 +284,6 @@ static void add_pool(struct command_answer *answer,
     command_answer_number(answer, pool->opened);
     command_answer_number(answer, pool->failed);
     command_answer_number(answer, pool->reset);
-    command_answer_number(answer, pool->left);
 }
 
 static void add_login(struct command_answer *answer, struct login *login,
@@ -301,6 +300,7 @@ static void add_login(struct command_answer *answer, struct login *login,
         command_answer_yes(answer, mine);
         add_pool(answer, &pools[i]);
         command_answer_number(answer, waiting);
+        command_answer_number(answer, pools[i].left);
     }
     free(pools);
 }
