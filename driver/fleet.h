@@ -52,6 +52,9 @@ struct instance {
     uint64_t who_at;       /* ns; 0 = never */
     struct link_error error; /* latest failure; state "" = none */
     struct link_error lost; /* why sessions have lost their links, lately */
+    uint32_t rival; /* index + 1 of who is certain to be primary in its place,
+                       though it says that it is; 0 = nobody */
+    bool split;     /* or of who is it no more than itself */
 };
 
 /* What stat(2) said of a file; all 0: it is not there. */

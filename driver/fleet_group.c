@@ -16,6 +16,7 @@
  */
 #include "autoconf.h"
 
+#include "event.h"
 #include "fleet.h"
 #include "fleet_group.h"
 #include "text.h"
@@ -34,6 +35,11 @@ struct candidate {
     uint32_t highest;     /* ever */
     uint32_t group;
     enum route_role role; /* as it comes out */
+
+    /* a primary that must not write: because of this one, which may be itself;
+       for certain, or as long as nobody knows better; or of each other */
+    const struct candidate *rival;
+    bool certain, split;
 };
 
 static int compare_names(const char *a, const char *b)
@@ -183,22 +189,36 @@ static bool yields(const struct run *run, uint32_t a, uint32_t b)
            fleet->instances[x].who_at >= fleet->instances[y].who_at;
 }
 
-/* May a, a primary, write? */
-static bool writes(const struct run *run, uint32_t a)
+/* Has a, a primary, to leave writing to b? */
+static bool is_beaten(const struct run *run, uint32_t a, uint32_t b)
 {
-    for (uint32_t b = 0; b < run->count; b++) {
-        if (!rivals(run, a, b)) {
-            continue;
-        }
-        if (run->c[b].highest > run->c[a].timeline) {
-            return false;
-        }
-        if (a != b && run->c[b].primary &&
-            run->c[b].timeline == run->c[a].timeline && yields(run, a, b)) {
-            return false;
+    return rivals(run, a, b) &&
+           (run->c[b].highest > run->c[a].timeline ||
+            (a != b && run->c[b].primary &&
+             run->c[b].timeline == run->c[a].timeline && yields(run, a, b)));
+}
+
+/* Is it known that they are rivals, and not only feared? */
+static bool is_certain(const struct run *run, uint32_t a, uint32_t b)
+{
+    return a == b || !run->c[b].primary ||
+           kin_of(run, a, b) == TOPOLOGY_KIN_SAME;
+}
+
+/* May a, a primary, write?  If not, a's rival is one that is certain, if there
+   is one. */
+static bool writes(struct run *run, uint32_t a)
+{
+    struct candidate *c = &run->c[a];
+
+    for (uint32_t b = 0; b < run->count && !c->certain; b++) {
+        if (is_beaten(run, a, b)) {
+            c->rival = &run->c[b];
+            c->certain = is_certain(run, a, b);
+            c->split = a != b && run->c[b].primary && is_beaten(run, b, a);
         }
     }
-    return true;
+    return c->rival == NULL;
 }
 
 /* False: out of memory. */
@@ -249,15 +269,50 @@ static bool settle_run(struct fleet *fleet, struct candidate *c,
 
 /* ---- all --------------------------------------------------------------- */
 
-static bool put(struct fleet *fleet, const struct candidate *c)
+static bool put_facts(struct route_member *m, const struct candidate *c)
 {
-    struct route_member *m = &fleet->members[c->i];
     bool changed = atomic_load(&m->group) != c->group ||
                    atomic_load(&m->role) != (uint8_t)c->role;
 
     atomic_store(&m->group, c->group);
     atomic_store(&m->role, (uint8_t)c->role);
     return changed;
+}
+
+/* Said once, and where it is the rival that writes, the sessions that it still
+   has lose their links: they must not go on there. */
+static void supersede(struct fleet *fleet, const struct candidate *c)
+{
+    const char *name = fleet->instances[c->rival->i].name;
+
+    if (c->split) {
+        event_say(fleet->events, LOG_IS_ERROR, fleet->instances[c->i].name,
+                  "and %s both say that they are the primary on timeline %u, "
+                  "and neither was before: neither gets a write", name,
+                  c->timeline);
+        return;
+    }
+    event_say(fleet->events, LOG_IS_ERROR, fleet->instances[c->i].name,
+              "says that it is the primary on timeline %u, and is superseded: "
+              "%s %s timeline %u; it gets no write", c->timeline, name,
+              c->rival->i == c->i ? "was on" : "is on", c->rival->highest);
+    fleet_superseded_locked(fleet, c->i,
+                            "it is no longer the primary of its group: %s is "
+                            "on timeline %u, it on %u", name,
+                            c->rival->highest, c->timeline);
+}
+
+static bool put(struct fleet *fleet, const struct candidate *c)
+{
+    struct instance *instance = &fleet->instances[c->i];
+    uint32_t by = c->rival && c->certain ? c->rival->i + 1 : 0;
+
+    if (by && (by != instance->rival || c->split != instance->split)) {
+        supersede(fleet, c);
+    }
+    instance->rival = by;
+    instance->split = c->split;
+    return put_facts(&fleet->members[c->i], c);
 }
 
 bool fleet_regroup_locked(struct fleet *fleet)

@@ -7,6 +7,7 @@
  */
 #include "unit-topology.h"
 
+#include "event.h"
 #include "topology_rows.h"
 
 /* "n1:n1 primary, …": group and role of each */
@@ -195,6 +196,103 @@ static void test_clones(void **state)
                         "n2s1:n2 standby");
 }
 
+/* ---- what becomes of a primary's sessions ------------------------------- */
+
+static bool has_lost(const char *name)
+{
+    return atomic_load(&fleet.instances[at(name)].lost_at) != 0;
+}
+
+static bool told(const char *name, const char *words)
+{
+    size_t count;
+    struct event *list = events_copy(fleet.events, &count);
+    bool is = false;
+
+    for (size_t i = 0; i < count; i++) {
+        is |= strcmp(list[i].who, name) == 0 && strstr(list[i].text, words);
+    }
+    free(list);
+    return is;
+}
+
+static void test_a_superseded_primary_loses_its_sessions(void **state)
+{
+    uint64_t lost;
+    (void)state;
+
+    make_fleet("n1 n1s1", "orders", "", "");
+    fleet.events = events_new("", LOG_IS_INFO);
+    primary("n1", "one", 1);
+    own("n1", 0, 10);
+    standby("n1s1", "one", 1);
+    assert_false(has_lost("n1") || has_lost("n1s1"));
+    primary("n1s1", "one", 2); /* of one group until they are seen to differ */
+    assert_true(has_lost("n1"));
+    assert_false(has_lost("n1s1"));
+    assert_true(told("n1", "is superseded: n1s1 is on timeline 2"));
+    assert_non_null(strstr(fleet.instances[at("n1")].lost.text,
+                           "n1s1 is on timeline 2, it on 1"));
+    lost = atomic_load(&fleet.instances[at("n1")].lost_at);
+    primary("n1", "one", 1); /* once is enough */
+    own("n1s1", 0, 10);
+    assert_int_equal(atomic_load(&fleet.instances[at("n1")].lost_at), lost);
+    assert_string_equal(groups(), "n1:n1 standby, n1s1:n1 primary");
+    standby("n1", "one", 2); /* and it may be superseded again */
+    primary("n1", "one", 3);
+    assert_true(has_lost("n1s1"));
+    primary("n1s1", "one", 4);
+    assert_true(atomic_load(&fleet.instances[at("n1")].lost_at) > lost);
+    events_free(fleet.events);
+}
+
+/* As long as it is not known whether they are clones, no session is cut off;
+   it gets no write, that is all. */
+static void test_one_that_may_be_a_clone_keeps_its_sessions(void **state)
+{
+    (void)state;
+    make_fleet("n1 n2 n3", "orders", "", "");
+    primary("n1", "one", 1);
+    own("n1", 0, 10);
+    primary("n2", "one", 5);
+    assert_string_equal(groups(),
+                        "n1:n1 standby, n2:n2 primary, n3:n3 unknown");
+    assert_false(has_lost("n1"));
+    own("n2", 10, 20);
+    assert_false(has_lost("n1"));
+    primary("n3", "one", 7);
+    own("n3", 0, 10); /* but this one is certain */
+    assert_true(has_lost("n1"));
+    assert_false(has_lost("n2") || has_lost("n3"));
+}
+
+static void test_of_two_new_ones_neither_writes(void **state)
+{
+    (void)state;
+    make_fleet("n1 n2 n3", "", "", write_map("[n1]\ngroup = g\n[n2]\n"
+                                             "group = g\n[n3]\ngroup = g\n"));
+    fleet.events = events_new("", LOG_IS_INFO);
+    standby("n3", "one", 5); /* so that none of them writes at first */
+    primary("n1", "one", 3);
+    primary("n2", "one", 3);
+    assert_string_equal(groups(),
+                        "n1:n1 standby, n2:n1 standby, n3:n1 standby");
+    assert_true(told("n1", "is superseded: n3 is on timeline 5"));
+    standby("n3", "other", 1); /* rebuilt: its timeline counts no more */
+    assert_string_equal(groups(),
+                        "n1:n1 standby, n2:n1 standby, n3:n1 standby");
+    assert_true(told("n1", "neither gets a write"));
+    assert_true(told("n2", "neither gets a write"));
+    primary("n3", "other", 1);
+    assert_string_equal(groups(),
+                        "n1:n1 standby, n2:n1 standby, n3:n1 primary");
+    primary("n2", "one", 4);
+    assert_string_equal(groups(),
+                        "n1:n1 standby, n2:n1 primary, n3:n1 primary");
+    events_free(fleet.events);
+    unlink(map_path);
+}
+
 static void test_more_is_no_clone(void **state)
 {
     (void)state;
@@ -253,6 +351,9 @@ int main(void)
         TEST(test_rebuilt_instance_starts_afresh),
         TEST(test_equal_timelines),
         TEST(test_clones),
+        TEST(test_a_superseded_primary_loses_its_sessions),
+        TEST(test_one_that_may_be_a_clone_keeps_its_sessions),
+        TEST(test_of_two_new_ones_neither_writes),
         TEST(test_more_is_no_clone),
         TEST(test_clones_survive_refresh),
         TEST(test_hash_cannot_tell_clones),

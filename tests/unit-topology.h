@@ -127,7 +127,6 @@ static void hear(const char *name, enum link_role role, const char *identity,
     instance->who_at = clock_ns();
     atomic_store(&fleet.members[at(name)].health, (uint8_t)ROUTE_UP);
     if (changed) {
-        atomic_store(&fleet.members[at(name)].role, (uint8_t)role);
         fleet_regroup_locked(&fleet);
     }
     mutex_unlock(&fleet.lock);
