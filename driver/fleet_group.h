@@ -14,8 +14,9 @@ struct fleet;
 /* Recomputes each member's group, the index of the group's first-listed
    member, and what a split does to roles: a primary that must not write is
    made a standby in members[].role, while who.role stays what it said, and if
-   that is certain its sessions lose their links.  Tells the topology.  True: something changed; call topology_regroup() when no lock
-   is held.  Out of memory changes nothing.
+   that is certain its sessions lose their links.  Tells the topology.  True:
+   something changed; call topology_regroup() when no lock is held.  Out of
+   memory changes nothing.
    Locks: holds fleet->lock. */
 bool fleet_regroup_locked(struct fleet *fleet);
 
