@@ -16,14 +16,17 @@
 #include "session.h"
 #include "surface.h"
 
-/* Anything but SQL_SUCCESS replaces the records of a statement at rest; those
-   of an executing call are its own. */
+/* For a statement at rest it is a call like any other; the records of an
+   executing call are its own. */
 static SQLRETURN cancel(struct stmt *stmt)
 {
     bool running =
         atomic_load_explicit(&stmt->running, memory_order_relaxed);
     SQLRETURN rc;
 
+    if (!running) {
+        diag_clear(&stmt->head.diags);
+    }
     if (!stmt->call->SQLCancel) {
         return running ? SQL_ERROR
                        : entry_missing(&stmt->head, "SQLCancel", TEXT_NARROW);
@@ -33,11 +36,7 @@ static SQLRETURN cancel(struct stmt *stmt)
     }
     lock_assert_none();
     rc = stmt->call->SQLCancel(stmt->inner);
-    if (rc == SQL_SUCCESS || running) {
-        return rc;
-    }
-    diag_clear(&stmt->head.diags);
-    return entry_leave(&stmt->head, rc);
+    return rc == SQL_SUCCESS || running ? rc : entry_leave(&stmt->head, rc);
 }
 
 /* A call that is still inside the inner driver is ended already, where that is

@@ -42,6 +42,17 @@ static bool compose(const struct inner_target *target, bool wide,
     return !out->failed;
 }
 
+/* The client library's words about how it was used: a call that came too early
+   or late for a statement, as the driver itself makes them of a result that was
+   cancelled, or for want of memory. */
+static bool is_misuse(SQLINTEGER native)
+{
+    return native == 2008 || native == 2014 ||
+           (native >= 2030 && native <= 2036) ||
+           (native >= 2050 && native <= 2054) || native == 2056 ||
+           native == 2057;
+}
+
 /* By the number, which is the server's (from 1000 on) or the client library's
    (from 2000 on, of its network layer from 5000 on), since the SQLSTATE is
    often only HY000.  0 is the driver's own, or ours: its string. */
@@ -76,6 +87,9 @@ static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
         if (table[i].native == native) {
             return table[i].fault;
         }
+    }
+    if (is_misuse(native)) {
+        return INNER_FAULT_NONE;
     }
     return (native >= 2000 && native < 3000) ||
            (native >= 5000 && native < 6000) ||

@@ -182,6 +182,20 @@ void link_forget_warnings(struct link *link)
     }
 }
 
+/* A driver that tells its records by SQLError keeps them until they are asked
+   for: those of our own calls are nobody's. */
+static void drop_records(const struct link *link, const char *instance)
+{
+    struct diags none;
+
+    if (link->inner->call.SQLError) {
+        diag_init(&none, NULL);
+        diag_copy(&none, &link->inner->call, SQL_HANDLE_DBC, link->hdbc,
+                  instance, SQL_SUCCESS);
+        diag_free(&none);
+    }
+}
+
 static bool open_link(struct link *link, const struct link_order *order,
                       struct link_error *error)
 {
@@ -212,6 +226,7 @@ static bool open_link(struct link *link, const struct link_order *order,
         link_close(link);
         return false;
     }
+    drop_records(link, order->instance);
     return true;
 }
 

@@ -41,7 +41,8 @@ static void note_attr(struct link *link, SQLINTEGER attribute)
             return;
         }
     }
-    if (link->changed_count == LINK_CHANGED_MAX ||
+    if (!link->inner->kind->reset || /* it is not put back anyway */
+        link->changed_count == LINK_CHANGED_MAX ||
         attribute == SQL_ATTR_CURRENT_CATALOG ||
         attribute == SQL_ATTR_TRANSLATE_LIB ||
         attribute == SQL_ATTR_TRACEFILE) {

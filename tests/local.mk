@@ -375,6 +375,7 @@ tests_diff_differ_SOURCES = \
 	tests/diff/diff.h \
 	tests/diff/differ.c \
 	tests/diff/escapes.c \
+	tests/diff/fuzz.c \
 	tests/diff/getdata.c \
 	tests/diff/handle.c \
 	tests/diff/info.c \

@@ -6,6 +6,7 @@ starts and ends: routing by each source of ownership, replicas, what an
 instance that is down, hangs or refuses does, and what sessions leave behind."""
 import functools
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -84,6 +85,30 @@ def set_up():
 # told by the instance itself
 where = functools.partial(odbc_tap.where, sql='SELECT name FROM whoami')
 refusal = functools.partial(odbc_tap.refusal, sql='SELECT name FROM whoami')
+
+
+# ---- README ------------------------------------------------------------------
+
+def try_readme():
+    text = open(os.environ['AFF_SRCDIR'] + '/README.md').read()
+    example, printed = re.findall(r'```\w*\n(.*?)```', text.split(
+        '\nWith MariaDB (packages')[1], re.S)[:2]
+    place = folder + '/readme'
+    os.mkdir(place)
+    start, example = example.split('\n', 1)
+    check('it starts two servers',
+          start.startswith('setup/sandbox-mariadb start $PWD/two '), start)
+    run = subprocess.run(
+        ['sh', '-eu', '-c', example.replace('$PWD/two', PLACE)], cwd=place,
+        text=True, capture_output=True, check=False)
+    same("README's example prints what README says",
+         run.stdout.splitlines()[-1:], printed.splitlines())
+    same('and nothing to stderr, and ends well', (run.stderr, run.returncode),
+         ('', 0))
+    for name, key in (('m1', 7), ('m2', 1500)):
+        same('its row, and no other, is in ' + name, as_root(
+            name, 'SELECT * FROM app.orders; DROP TABLE app.orders'),
+             '%d\ta thing of %d' % (key, key))
 
 
 # ---- routing ---------------------------------------------------------------
@@ -191,7 +216,7 @@ def try_transparent():
         tap_of(['bash', os.environ['AFF_SRCDIR'] + '/tests/diff-test.sh',
                 'mariadb', 'DSN=m1', 'DSN=differ', width, 'catalog',
                 'leavings', 'bind', 'paramsets', 'atexec', 'results', 'empty',
-                'info', 'attrs'])
+                'fuzz', 'info', 'attrs'])
 
 
 def try_fresh():
@@ -339,6 +364,6 @@ def tidy_up():
 
 
 PORT = set_up()
-tap_run(try_sources, lambda: try_addresses(PORT), try_refusals, try_commands,
-        try_transparent, try_fresh, try_clients, try_dead, try_replicas,
+tap_run(try_readme, try_sources, lambda: try_addresses(PORT), try_refusals,
+        try_commands, try_transparent, try_fresh, try_clients, try_dead, try_replicas,
         try_links, try_leaks, try_hang, try_down, tidy_up)

@@ -67,7 +67,7 @@ refusal = functools.partial(odbc_tap.refusal, sql='SELECT name FROM whoami')
 def try_readme():
     text = open(os.environ['AFF_SRCDIR'] + '/README.md').read()
     section = text.split('\n## The smallest example\n')[1].split('\n## ')[0]
-    example, printed = re.findall(r'```\w*\n(.*?)```', section, re.S)
+    example, printed = re.findall(r'```\w*\n(.*?)```', section, re.S)[:2]
     place = folder + '/readme'
     os.mkdir(place)
     run = subprocess.run(['sh', '-eu', '-c', example], cwd=place, text=True,
@@ -251,6 +251,13 @@ def try_transparent():
             'cursors', 'bulk', 'results', 'empty', 'info'])
 
 
+def try_random():
+    """DIFF_SEEDS=1-1000 has more of them."""
+    os.environ.setdefault('DIFF_SEEDS', '1-12')
+    tap_of(['bash', os.environ['AFF_SRCDIR'] + '/tests/diff-test.sh', 'sqlite',
+            'DSN=diff', 'DSN=differ', 'narrow', 'fuzz'])
+
+
 def try_clients():
     tap_of(['sh', os.environ['AFF_SRCDIR'] + '/tests/clients/inner.sh',
             'DSN=diff', 'DSN=differ'])
@@ -283,4 +290,4 @@ def try_threads():
 set_up()
 tap_run(try_readme, try_map, try_query, try_hash, try_balance, try_refusals,
         try_commands, try_many_rows, try_links, try_stuck, try_leaks,
-        try_transparent, try_clients, try_threads)
+        try_transparent, try_random, try_clients, try_threads)

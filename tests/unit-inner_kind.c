@@ -123,6 +123,8 @@ static void faults_are_known(void **state)
         { &inner_sqlite, "HY000", 0, INNER_FAULT_POOL }, /* ours */
         { &inner_mariadb, "HY000", 2002, INNER_FAULT_INSTANCE },
         { &inner_mariadb, "08S01", 2013, INNER_FAULT_INSTANCE },
+        { &inner_mariadb, "HY000", 2014, INNER_FAULT_NONE }, /* out of sync */
+        { &inner_mariadb, "HY000", 2031, INNER_FAULT_NONE }, /* not bound */
         { &inner_mariadb, "28000", 1045, INNER_FAULT_LOGIN },
         { &inner_mariadb, "42000", 1044, INNER_FAULT_LOGIN },
         { &inner_mariadb, "42000", 1049, INNER_FAULT_POOL },
@@ -165,6 +167,7 @@ static void what_may_be_a_death_is_known(void **state)
         { &inner_psqlodbc, "42601", 1, "ERROR: near \n", false },
         { &inner_mariadb, "HY000", 5014, "Broken pipe", true },
         { &inner_mariadb, "HY000", 2013, "Lost connection", true },
+        { &inner_mariadb, "HY000", 2014, "Commands out of sync", false },
         { &inner_mariadb, "08S01", 1156, "packets out of order", true },
         { &inner_mariadb, "HY000", 1364, "no default value", false },
         { &inner_mariadb, "HYC00", 0, "not implemented", false },

@@ -18,6 +18,7 @@
 
 static struct link link_of_all;
 static SQLINTEGER meanwhile; /* what another thread sets then; 0 = nothing */
+static unsigned asked;
 
 static bool no_default(SQLINTEGER attribute, SQLULEN *value)
 {
@@ -32,6 +33,7 @@ static SQLRETURN get_attr(SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER value,
     (void)dbc;
     (void)size;
     (void)length;
+    asked++;
     *(SQLULEN *)value = (SQLULEN)attribute + 1;
     if (meanwhile) {
         SQLINTEGER other = meanwhile;
@@ -41,7 +43,8 @@ static SQLRETURN get_attr(SQLHDBC dbc, SQLINTEGER attribute, SQLPOINTER value,
     return SQL_SUCCESS;
 }
 
-static const struct inner_kind kind = { .attr_default = no_default };
+static const struct inner_kind kind = { .attr_default = no_default,
+                                        .reset = "RESET" };
 static const struct inner inner = {
     .kind = &kind,
     .call.SQLGetConnectAttr = get_attr,
@@ -52,6 +55,7 @@ static int begin(void **state)
     (void)state;
     link_of_all = (struct link){ .inner = &inner };
     meanwhile = 0;
+    asked = 0;
     return 0;
 }
 
@@ -89,12 +93,28 @@ static void two_at_once_spoil_it(void **state)
     assert_true(link_of_all.spoilt);
 }
 
+/* Nor would what it was be asked for: a failure leaves a record, which another
+   call's reader might take for its own. */
+static void without_a_reset_nothing_is_put_back(void **state)
+{
+    static const struct inner_kind none = { .attr_default = no_default };
+    static const struct inner closed = { .kind = &none,
+                                         .call.SQLGetConnectAttr = get_attr };
+
+    (void)state;
+    link_of_all.inner = &closed;
+    link_note_attr(&link_of_all, 30001);
+    assert_true(link_of_all.spoilt);
+    assert_int_equal(asked, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(the_first_value_counts, begin),
         cmocka_unit_test_setup(too_many_spoil_it, begin),
         cmocka_unit_test_setup(two_at_once_spoil_it, begin),
+        cmocka_unit_test_setup(without_a_reset_nothing_is_put_back, begin),
     };
 
     return cmocka_run_group_tests_name("link_reset", tests, NULL, NULL);

@@ -271,7 +271,8 @@ static bool no_default(SQLINTEGER attribute, SQLULEN *value)
 
 static void the_rest_is_replayed_on_the_link(void **state)
 {
-    static const struct inner_kind kind = { .attr_default = no_default };
+    static const struct inner_kind kind = { .attr_default = no_default,
+                                            .reset = "RESET" };
     static const struct inner inner = {
         .call = { .SQLSetConnectAttr = set_attr,
                   .SQLGetConnectAttr = get_attr },
