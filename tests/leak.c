@@ -227,7 +227,7 @@ static const struct mess messes[] = {
     { "SET extra_float_digits", "SHOW extra_float_digits", NULL,
       "SET extra_float_digits = 0", NULL, SEEN },
     { "SET client_encoding", "SHOW client_encoding", NULL,
-      "SET client_encoding TO 'SQL_ASCII'", NULL, SEEN },
+      "SET client_encoding TO 'LATIN1'", NULL, SEEN },
     { "SET statement_timeout", "SHOW statement_timeout", NULL,
       "SET statement_timeout = '9s'", NULL, SEEN },
     { "read-only transactions", "SHOW default_transaction_read_only", NULL,
