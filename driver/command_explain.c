@@ -20,8 +20,8 @@
 #include "place.h"
 
 const char *const command_explain_columns[] = {
-    "instance", "group", "owner", "verdict", "role", "state", "balance",
-    "idle", "held", "opening", "room", NULL
+    "instance", "group", "owner", "verdict", "role", "state", "idle", "held",
+    "opening", "room", "balance", NULL
 };
 
 static const char *owner_word(const struct topology_answer *owner,
@@ -96,13 +96,13 @@ static void explain_instance(const struct place_order *order, uint32_t i,
     command_facts_add(answer, &text);
     command_answer_add(answer, command_facts_role(view.role));
     command_answer_add(answer, command_facts_state(fleet, i, view.health));
-    text_init(&text);
-    say_balance(&fleet->members[i], &text);
-    command_facts_add(answer, &text);
     command_answer_number(answer, stock->idle);
     command_answer_number(answer, stock->held);
     command_answer_number(answer, stock->opening);
     command_answer_number(answer, stock->room);
+    text_init(&text);
+    say_balance(&fleet->members[i], &text);
+    command_facts_add(answer, &text);
 }
 
 static void explain_nobody(const struct place_order *order,

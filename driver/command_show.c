@@ -28,6 +28,8 @@
  *                            many more it may open
  *   served                   sessions placed there, all logins, as balancing
  *                            counts them
+ *   identity, timeline       of its data, as it last said
+ *   last_error               the latest failure to reach it, cut to 250
  *   weight                   by the map file, 1 without one
  *   flag                     good, violating, no data or blocked: what
  *                            balancing thinks of it (balance_fact.h)
@@ -35,8 +37,6 @@
  *   in_flight                sessions of this process that hold a link there
  *   cost                     latency × (in_flight + 1) / weight, more while it
  *                            comes back: of two the less is the better one
- *   identity, timeline       of its data, as it last said
- *   last_error               the latest failure to reach it, cut to 250
  *
  * SHOW AFFINITY POOLS      one row per login and instance
  *   instance, login, user    logins are numbered; user: its UID
@@ -62,9 +62,8 @@
  *   instance, group
  *   owner      yes, no, unknown; NULL: no key
  *   verdict    "would serve it: " and how, or why not
- *   role, state
+ *   role, state, idle, held, opening, room
  *   balance    what balancing thinks of it, in words
- *   idle, held, opening, room
  */
 #include "autoconf.h"
 
@@ -87,9 +86,8 @@ const char *const command_show_columns[] = {
 
 const char *const command_show_instances_columns[] = {
     "instance", "group", "role", "state", "since_ms", "retry_ms", "idle",
-    "held", "opening", "reset", "room", "served", "weight", "flag",
-    "latency_us", "in_flight", "cost", "identity", "timeline",
-    "last_error", NULL
+    "held", "opening", "reset", "room", "served", "identity", "timeline",
+    "last_error", "weight", "flag", "latency_us", "in_flight", "cost", NULL
 };
 
 const char *const command_show_pools_columns[] = {
@@ -214,7 +212,6 @@ static void add_instance(struct command_answer *answer, struct fleet *fleet,
     command_answer_number(answer, stock->room);
     command_answer_number(answer, atomic_load(&fleet->members[i].served) /
                                       ROUTE_SERVED_UNIT);
-    add_balance(answer, &fleet->members[i], now);
     command_answer_add(answer, command_facts_or_null(view.who.identity));
     if (view.who.timeline) {
         command_answer_number(answer, view.who.timeline);
@@ -224,6 +221,7 @@ static void add_instance(struct command_answer *answer, struct fleet *fleet,
     text_init(&error);
     command_facts_error(&view.error, &error);
     command_facts_add(answer, &error);
+    add_balance(answer, &fleet->members[i], now);
 }
 
 void command_show_instances(const struct command_view *view,

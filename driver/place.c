@@ -116,18 +116,13 @@ static bool know_owner(struct unit *unit, uint64_t now)
 }
 
 /* What would be decided if every instance had an idle link?  If there is one on
-   the instance that is chosen then, it is the decision: the best of more is the
-   best of fewer that it is one of, and no step before it asks for anything but
+   the instance that is chosen then, it is the decision: a balanced choice goes
+   by the members, not by the stock, and no step before it asks for anything but
    idle links.  False: not so plain. */
 static bool choose_plainly(struct unit *unit, uint64_t now, struct verdict *v)
 {
     const struct login *login = unit->order->login;
-    struct route_fleet fleet = {
-        .count = login->fleet->count,
-        .members = login->fleet->members,
-        .stock = login->plenty,
-        .total_idle = login->fleet->count,
-    };
+    struct route_fleet fleet = login_route_plenty(login);
     struct route_request request;
 
     if (shelf_is_due(login, now) || !know_owner(unit, now)) {

@@ -93,20 +93,31 @@ static struct link *make_link(struct pool *pool)
     return link;
 }
 
+struct route_fleet login_route_plenty(const struct login *login)
+{
+    const struct fleet *fleet = login->fleet;
+
+    return (struct route_fleet){
+        .count = fleet->count,
+        .members = fleet->members,
+        .stock = login->plenty,
+        .heaviest = atomic_load_explicit(&fleet->heaviest,
+                                         memory_order_relaxed),
+        .capacity = fleet->config.capacity,
+        .total_idle = fleet->count,
+    };
+}
+
 struct route_fleet login_route_locked(const struct login *login)
 {
     uint32_t most = login->fleet->config.pool_max_total;
+    struct route_fleet seen = login_route_plenty(login);
 
-    return (struct route_fleet){
-        .count = login->fleet->count,
-        .members = login->fleet->members,
-        .stock = login->stock,
-        .heaviest = atomic_load_explicit(&login->fleet->heaviest,
-                                         memory_order_relaxed),
-        .capacity = login->fleet->config.capacity,
-        .total_full = most && login->total >= most,
-        .total_idle = login->total_idle,
-    };
+    mutex_assert_held(&login->lock);
+    seen.stock = login->stock;
+    seen.total_full = most && login->total >= most;
+    seen.total_idle = login->total_idle;
+    return seen;
 }
 
 void pool_close_locked(struct link *link)

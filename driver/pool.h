@@ -126,6 +126,9 @@ void login_key(const struct config *config, SQLINTEGER odbc_version, bool wide,
 /* What the decision sees of this login.  Locks: holds login->lock. */
 struct route_fleet login_route_locked(const struct login *login);
 
+/* The same if every instance had an idle link and no limit.  No locks. */
+struct route_fleet login_route_plenty(const struct login *login);
+
 /* Takes an idle link of that pool for a unit: the most recently used that is
    not worn (those are closed); it is HELD then.  NULL: there was none left.
    *validate: it must be validated before use.  Locks: holds login->lock. */
