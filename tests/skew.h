@@ -3,7 +3,8 @@
 
 /*
  * A clock that the test sets: for programs that are linked with --wrap=clock_ns
- * and --wrap=cond_wait, so that seconds pass by setting a number.
+ * and --wrap=cond_wait, so that seconds pass by setting a number, and not by
+ * themselves on a machine that is slow.
  */
 #ifndef SKEW_H
 #define SKEW_H
