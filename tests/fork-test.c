@@ -419,6 +419,14 @@ static void try_during(void)
 
 /* ---- while helper threads are busy --------------------------------------- */
 
+/* AddressSanitizer does not keep the locks of its malloc() over fork: one child
+   in a hundred finds one of them taken, for ever. */
+#ifdef __SANITIZE_ADDRESS__
+enum { MALLOC_FORKS = 0 };
+#else
+enum { MALLOC_FORKS = 1 };
+#endif
+
 /* Links are reset after each session and replaced after every second one, so
    that there always is work for helpers. */
 #define BUSY STRICT ";PoolMaxReuse=2;AffinityKey="
@@ -517,7 +525,11 @@ int main(void)
     try_before();
     try_after();
     try_during();
-    try_busy();
+    if (MALLOC_FORKS) {
+        try_busy();
+    } else {
+        tap_skip("busy helpers", "AddressSanitizer's malloc() hangs in a child");
+    }
     SQLFreeHandle(SQL_HANDLE_ENV, trouble_env);
     return tap_end();
 }
