@@ -272,7 +272,7 @@ static void key_columns(void **state)
 {
     static const char *const want[] = {"ts", "id", "t", "k"};
     struct route_builder *b = begin();
-    struct route_column column;
+    struct route_column column = {.name = NULL};
 
     (void)state;
     route_builder_answer(b, 0);
