@@ -13,17 +13,20 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/odbc" "$work/locales" || exit 1
 cp "$AFFINITY_SANDBOX/odbc"/*.ini "$work/odbc" || exit 1
+# A key whose owner is not known within PoolWait is served anywhere.
 cat >>"$work/odbc/odbc.ini" <<END
 
 [hash]
 Driver = Affinity
 Instances = n1, n2, n3
 AffinityMode = strict
+PoolWait = 60000
 
 [hash-ansi]
 Driver = Affinity ANSI
 Instances = n1-ansi, n2-ansi, n3-ansi
 AffinityMode = strict
+PoolWait = 60000
 END
 export ODBCINI=$work/odbc/odbc.ini ODBCSYSINI=$work/odbc
 unset LC_ALL LC_CTYPE LANG PGCLIENTENCODING
