@@ -285,7 +285,7 @@ bool topology_complete_locked(struct topology *topology)
 {
     uint32_t count = topology->fleet->count;
 
-    switch (topology->kind) {
+    switch (atomic_load(&topology->kind)) {
     case TOPOLOGY_MAP:
         return true;
     case TOPOLOGY_HASH:

@@ -76,7 +76,7 @@ static void append_source(const struct topology *topology, struct text *out)
 {
     const struct config_fleet *config = &topology->fleet->config;
 
-    switch (topology->kind) {
+    switch (atomic_load(&topology->kind)) {
     case TOPOLOGY_TABLE:
         text_appendf(out, "table %s", config->table);
         break;
