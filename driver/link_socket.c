@@ -33,6 +33,26 @@ __attribute__((constructor)) static void keep_over_fork(void)
 
 /* ---- all descriptors ---------------------------------------------------- */
 
+/* The inode of a socket, by what /proc calls it: "socket:[4711]".  The
+   descriptor is not touched, which may be another's and just being closed.
+   False: it is none. */
+static bool read_inode(int folder, const char *name, ino_t *inode)
+{
+    static const char begin[] = "socket:[";
+    char target[64];
+    ssize_t length = readlinkat(folder, name, target, sizeof target - 1);
+
+    if (length < 0) {
+        return false;
+    }
+    target[length] = '\0';
+    if (strncmp(target, begin, sizeof begin - 1) != 0) {
+        return false;
+    }
+    *inode = (ino_t)strtoull(target + sizeof begin - 1, NULL, 10);
+    return true;
+}
+
 /* Calls each() with the sockets that are open; false: there is no telling. */
 static bool each_socket(void (*each)(void *arg, int fd, ino_t inode),
                         void *arg)
@@ -46,11 +66,11 @@ static bool each_socket(void (*each)(void *arg, int fd, ino_t inode),
     while ((entry = readdir(folder))) {
         char *end;
         int fd = (int)strtol(entry->d_name, &end, 10);
-        struct stat about;
+        ino_t inode;
 
-        if (end != entry->d_name && !*end && fd != dirfd(folder) &&
-            fstat(fd, &about) == 0 && S_ISSOCK(about.st_mode)) {
-            each(arg, fd, about.st_ino);
+        if (end != entry->d_name && !*end &&
+            read_inode(dirfd(folder), entry->d_name, &inode)) {
+            each(arg, fd, inode);
         }
     }
     closedir(folder);
