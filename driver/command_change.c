@@ -54,6 +54,7 @@ const char *const command_drain_columns[] = {
 void command_refresh(const struct command_view *view,
                      struct command_answer *answer)
 {
+    fleet_probe_forgive(view->fleet);
     topology_forget(view->fleet);
     command_facts_source(answer, view->fleet);
     command_answer_number(answer, place_learn(view->login,

@@ -37,6 +37,15 @@
  *   in_flight                sessions of this process that hold a link there
  *   cost                     latency × (in_flight + 1) / weight, more while it
  *                            comes back: of two the less is the better one
+ *   position                 bytes of log: a primary's written, a standby's
+ *                            replayed
+ *   lag_ms                   a standby: since when it may lack something
+ *   backends, backends_max   connections it has, of all its users, and how many
+ *                            it takes
+ *   active                   sessions that were at work at once, on average
+ *                            between the latest two probes
+ *   commits_per_s            likewise
+ *   probed_ms                so long ago it answered a probe
  *
  * SHOW AFFINITY POOLS      one row per login and instance
  *   instance, login, user    logins are numbered; user: its UID
@@ -70,6 +79,7 @@
 #include "command_facts.h"
 #include "command_show.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +97,9 @@ const char *const command_show_columns[] = {
 const char *const command_show_instances_columns[] = {
     "instance", "group", "role", "state", "since_ms", "retry_ms", "idle",
     "held", "opening", "reset", "room", "served", "identity", "timeline",
-    "last_error", "weight", "flag", "latency_us", "in_flight", "cost", NULL
+    "last_error", "weight", "flag", "latency_us", "in_flight", "cost",
+    "position", "lag_ms", "backends", "backends_max", "active",
+    "commits_per_s", "probed_ms", NULL
 };
 
 const char *const command_show_pools_columns[] = {
@@ -171,6 +183,16 @@ void command_show(const struct command_view *view,
 
 /* ---- SHOW AFFINITY INSTANCES ----------------------------------------- */
 
+/* 0 is not known. */
+static void add_known(struct command_answer *answer, uint64_t value)
+{
+    if (value) {
+        command_answer_number(answer, value);
+    } else {
+        command_answer_add(answer, NULL);
+    }
+}
+
 static void add_balance(struct command_answer *answer,
                         const struct route_member *m, uint64_t now)
 {
@@ -178,17 +200,35 @@ static void add_balance(struct command_answer *answer,
 
     command_answer_number(answer, atomic_load(&m->weight));
     command_answer_add(answer, balance_flag_word(balance_flag(m, now)));
-    if (latency) {
-        command_answer_number(answer, latency / 1000);
-    } else {
-        command_answer_add(answer, NULL);
-    }
+    add_known(answer, latency / 1000);
     command_answer_number(answer, atomic_load(&m->in_flight));
     if (latency) {
         command_answer_number(answer, balance_cost(m, now) / 1000);
     } else {
         command_answer_add(answer, NULL);
     }
+}
+
+static void add_probed(struct command_answer *answer,
+                       const struct fleet_instance_view *view, uint64_t now)
+{
+    bool standby = view->who.role == LINK_ROLE_STANDBY;
+    char active[24];
+
+    add_known(answer, view->position);
+    add_span(answer, standby ? view->fresh_at : 0, now);
+    add_known(answer, view->backends);
+    add_known(answer, view->backends_max);
+    if (view->backends) {
+        snprintf(active, sizeof active, "%u.%03u", view->active / 1000,
+                 view->active % 1000);
+        command_answer_add(answer, active);
+        command_answer_number(answer, view->commits_per_s);
+    } else {
+        command_answer_add(answer, NULL);
+        command_answer_add(answer, NULL);
+    }
+    add_span(answer, view->probed_at, now);
 }
 
 static void add_instance(struct command_answer *answer, struct fleet *fleet,
@@ -213,15 +253,12 @@ static void add_instance(struct command_answer *answer, struct fleet *fleet,
     command_answer_number(answer, atomic_load(&fleet->members[i].served) /
                                       ROUTE_SERVED_UNIT);
     command_answer_add(answer, command_facts_or_null(view.who.identity));
-    if (view.who.timeline) {
-        command_answer_number(answer, view.who.timeline);
-    } else {
-        command_answer_add(answer, NULL);
-    }
+    add_known(answer, view.who.timeline);
     text_init(&error);
     command_facts_error(&view.error, &error);
     command_facts_add(answer, &error);
     add_balance(answer, &fleet->members[i], now);
+    add_probed(answer, &view, now);
 }
 
 void command_show_instances(const struct command_view *view,
@@ -272,7 +309,8 @@ static struct pool_figures *copy_pools(struct login *login, uint32_t *waiting)
 static void add_pool(struct command_answer *answer,
                      const struct pool_figures *pool)
 {
-    command_answer_number(answer, pool->count[LINK_IDLE]);
+    command_answer_number(answer, pool->count[LINK_IDLE] +
+                                      pool->count[LINK_PROBING]);
     command_answer_number(answer, pool->count[LINK_HELD]);
     command_answer_number(answer, pool->count[LINK_LEARNING]);
     command_answer_number(answer, pool->count[LINK_OPENING]);

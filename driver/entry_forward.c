@@ -68,6 +68,7 @@ SQLRETURN entry_leave(struct head *head, SQLRETURN rc)
               session_instance(twin.dbc->session), rc);
     if (rc == SQL_ERROR) {
         session_await_cancels(twin.dbc->session);
+        session_give_cause(twin.dbc->session, &head->diags);
     }
     if (rc == SQL_ERROR && session_died_of(twin.dbc->session, &head->diags)) {
         say_death(head, twin.dbc->session);

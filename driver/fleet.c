@@ -199,6 +199,7 @@ static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
         atomic_store(&instance->answered_at, now);
     } else {
         atomic_store(&instance->suspect_at, now);
+        fleet_want_probe(fleet, i);
     }
     atomic_store(&m->retry_at, instance->state.retry_at);
     atomic_store(&m->health, (uint8_t)instance->state.health);
@@ -210,13 +211,27 @@ static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
     }
 }
 
-bool fleet_heard(struct fleet *fleet, uint32_t i, const struct link_who *who)
+/* What this login may not read is as another one was told, as long as the
+   instance is what it was. */
+static struct link_who complete(struct link_who who,
+                                const struct link_who *before)
+{
+    if (who.role == before->role && !*who.identity) {
+        memcpy(who.identity, before->identity, sizeof who.identity);
+        who.timeline = who.timeline ? who.timeline : before->timeline;
+    }
+    return who;
+}
+
+bool fleet_heard(struct fleet *fleet, uint32_t i, const struct link_who *said)
 {
     struct instance *instance = &fleet->instances[i];
     struct route_member *m = &fleet->members[i];
+    struct link_who heard, *who = &heard;
     bool changed, other;
 
     mutex_lock(&fleet->lock);
+    heard = complete(*said, &instance->who);
     take_locked(fleet, i, FLEET_ANSWERED, NULL);
     other = instance->who_at &&
             strcmp(instance->who.identity, who->identity) != 0;
@@ -333,6 +348,11 @@ bool fleet_look_due(struct fleet *fleet, uint64_t now)
            atomic_compare_exchange_strong(&fleet->looked_at, &last, now);
 }
 
+void fleet_count_refused(struct fleet *fleet)
+{
+    atomic_fetch_add_explicit(&fleet->refused, 1, memory_order_relaxed);
+}
+
 void fleet_view(struct fleet *fleet, uint32_t i,
                 struct fleet_instance_view *view)
 {
@@ -349,6 +369,13 @@ void fleet_view(struct fleet *fleet, uint32_t i,
         .retry_at = atomic_load(&m->retry_at),
         .who = instance->who,
         .error = instance->error,
+        .probed_at = instance->facts.at,
+        .position = instance->facts.position,
+        .fresh_at = instance->facts.fresh_at,
+        .backends = instance->facts.backends,
+        .backends_max = instance->facts.backends_max,
+        .active = instance->facts.active,
+        .commits_per_s = instance->facts.commits_per_s,
     };
     mutex_unlock(&fleet->lock);
 }

@@ -18,6 +18,8 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "fleet_facts.h"
+#include "fleet_probe.h"
 #include "fleet_state.h"
 #include "inner_kind.h"
 #include "keeper.h"
@@ -37,6 +39,8 @@ struct instance {
     const struct inner *inner;
     struct lane *opening;  /* helper jobs that open links */
     struct lane *caring;   /* those that validate, reset, close and ask */
+    struct lane *probing;  /* those that probe */
+    _Atomic bool wanted;   /* a probe is, before its time (fleet_probe.h) */
 
     /* ns, 0 = never: a link that has not answered since is validated before
        use; one opened before goes to no other session; one opened before is
@@ -55,6 +59,14 @@ struct instance {
     uint32_t rival; /* index + 1 of who is certain to be primary in its place,
                        though it says that it is; 0 = nobody */
     bool split;     /* or of who is it no more than itself */
+    struct fleet_probe probe;
+    struct fleet_facts facts;
+};
+
+struct fleet_use {
+    uint64_t until;  /* ns: it is used */
+    uint64_t looked; /* ns: it was last seen to */
+    uint64_t units;  /* served and refused until then */
 };
 
 /* What stat(2) said of a file; all 0: it is not there. */
@@ -75,6 +87,8 @@ struct fleet {
     _Atomic uint32_t heaviest; /* weight of all */
     _Atomic bool watched;  /* watch.h */
     _Atomic uint64_t looked_at; /* ns: fleet_look_due() last said yes */
+    struct fleet_use use;  /* watch.c's, of the clock's thread only */
+    _Atomic uint32_t refused; /* units that were not placed */
     _Atomic uint64_t files; /* inifile_fingerprint() when made or checked */
 
     /* the map file (fleet_file.h): as it was when read, and when last looked
@@ -138,7 +152,8 @@ enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i,
 void fleet_silent(struct fleet *fleet, uint32_t i, uint64_t asked_at,
                   const struct link_error *error);
 
-/* A link to i is dead (rules §5.1): validate the others before use. */
+/* A link to i is dead (rules §5.1): validate the others before use, and probe
+   it. */
 void fleet_suspect(struct fleet *fleet, uint32_t i);
 
 /* i was the primary of its group, and another is for certain: its links are
@@ -214,6 +229,9 @@ void fleet_loaded(struct fleet *fleet, uint32_t i, uint32_t permille);
 void fleet_unit_begins(struct fleet *fleet, uint32_t i);
 void fleet_unit_ends(struct fleet *fleet, uint32_t i);
 
+/* One was placed nowhere. */
+void fleet_count_refused(struct fleet *fleet);
+
 /* What is known of every instance, for SHOW AFFINITY INSTANCES and errors: a
    consistent copy of one.  Locks: takes fleet->lock. */
 struct fleet_instance_view {
@@ -224,6 +242,9 @@ struct fleet_instance_view {
     uint64_t since, retry_at; /* ns */
     struct link_who who;
     struct link_error error;
+    uint64_t probed_at, position; /* as in struct fleet_facts */
+    uint64_t fresh_at;
+    uint32_t backends, backends_max, active, commits_per_s;
 };
 void fleet_view(struct fleet *fleet, uint32_t i,
                 struct fleet_instance_view *view);

@@ -19,7 +19,7 @@ enum { TELLING_MS = 10000 };
 
 static uint64_t tells_until(const struct fleet *fleet, uint64_t now)
 {
-    uint64_t ms = UINT64_C(3) * fleet->config.check_interval;
+    uint64_t ms = UINT64_C(3) * fleet_probe_interval(fleet);
 
     return now + (ms > TELLING_MS ? ms : TELLING_MS) * NS_PER_MS;
 }

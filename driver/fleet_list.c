@@ -100,7 +100,8 @@ static bool set_up_instance(struct fleet *fleet, uint32_t i, struct why *why)
     instance->name = entry->name;
     instance->opening = lane_new();
     instance->caring = lane_new();
-    if (!instance->opening || !instance->caring) {
+    instance->probing = lane_new();
+    if (!instance->opening || !instance->caring || !instance->probing) {
         why_memory(why);
         return false;
     }
@@ -153,6 +154,7 @@ static void free_fleet(struct fleet *fleet)
     for (uint32_t i = 0; fleet->instances && i < fleet->count; i++) {
         lane_close(fleet->instances[i].opening);
         lane_close(fleet->instances[i].caring);
+        lane_close(fleet->instances[i].probing);
     }
     config_free_fleet(&fleet->config);
     secret_free(fleet->sections);

@@ -57,6 +57,12 @@ static inline bool inner_refuses(enum inner_fault fault)
     return fault == INNER_FAULT_POOL || fault == INNER_FAULT_LOGIN;
 }
 
+/* SELECT columns from; NULL, NULL behind the last of a list. */
+struct inner_probe {
+    const char *columns;
+    const char *from; /* "" or " FROM …" */
+};
+
 struct inner_kind {
     const char *name;   /* in messages */
 
@@ -101,6 +107,13 @@ struct inner_kind {
        gave.  NULL: nothing tells anyway. */
     const char *fresh;
 
+    /* What a probe asks, in one round trip (link_probe.h); tried in turn until
+       one is answered: the columns of who, then log position, connections, most
+       connections, ms that sessions were active, commits, ms since the epoch of
+       its start; each may be NULL, and those at the end be missing.  One column
+       alone asks for a sign of life. */
+    const struct inner_probe *probe;
+
     /* Does the reset put a narrow link's client encoding back to a value that
        the driver does not expect, so that it must be set again? */
     bool encoding_lost;
@@ -123,6 +136,12 @@ struct inner_kind {
        asked?  For a driver in which asking changes what the application sees:
        its records, or what the instance told it last.  NULL: any may. */
     bool (*may_be_dead)(const char *sqlstate, SQLINTEGER native,
+                        const char *text);
+
+    /* Does this error of a statement of the application's give cause to probe
+       its instance: its role, or what it owns, may be another than is known?
+       It may be an ordinary error as well (rules §1.4).  NULL: none does. */
+    bool (*gives_cause)(const char *sqlstate, SQLINTEGER native,
                         const char *text);
 
     /* SQL that begins a transaction, for a driver that refuses to disconnect

@@ -146,10 +146,21 @@ static const char *const places[] = { "Socket", NULL };
 /* Who is read-only is a replica.  There is nothing that a primary and its
    replicas have in common and tell: `group` in the map file says it.
    (read_only is 0 or 1, ON or OFF, or from 12 on a word for how much.) */
-static const char *const who[] = {
-    "SELECT CAST(@@global.read_only AS CHAR) NOT IN ('0', 'OFF'), NULL, NULL, "
-    "NULL, NULL, CONNECTION_ID()",
-    NULL,
+#define WHO \
+    "CAST(@@global.read_only AS CHAR) NOT IN ('0', 'OFF'), NULL, NULL, NULL, " \
+    "NULL, CONNECTION_ID()"
+static const char *const who[] = { "SELECT " WHO, NULL };
+
+/* A position that a primary and its replicas share is no number (GTIDs), and
+   what tells how long sessions were active is off by default. */
+#define STATUS(name) \
+    "(SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS " \
+    "WHERE VARIABLE_NAME = '" name "')"
+static const struct inner_probe probe[] = {
+    { WHO ", NULL, " STATUS("THREADS_CONNECTED") ", @@global.max_connections, "
+      "NULL, " STATUS("COM_COMMIT"), "" },
+    { WHO, "" },
+    { NULL, NULL },
 };
 
 /* Asking is a ping, which changes ROW_COUNT(). */
@@ -157,6 +168,24 @@ static bool may_be_dead(const char *sqlstate, SQLINTEGER native,
                         const char *text)
 {
     return inner_loses(fault(sqlstate, native, text));
+}
+
+/* It does not write, or a table is not here: it may have become a replica, or
+   a table have gone elsewhere. */
+static bool gives_cause(const char *sqlstate, SQLINTEGER native,
+                        const char *text)
+{
+    (void)sqlstate;
+    (void)text;
+    switch (native) {
+    case 1290: /* the server runs with --read-only */
+    case 1836: /* read-only mode */
+    case 1146: /* no such table */
+    case 1526: /* no partition for this value */
+        return true;
+    default:
+        return false;
+    }
 }
 
 const struct inner_kind inner_mariadb = {
@@ -167,11 +196,13 @@ const struct inner_kind inner_mariadb = {
     .sql = &mariadb_sql,
     .compose = compose,
     .who = who,
+    .probe = probe,
     /* ROW_COUNT() is 0 on a new connection and -1 after a SELECT of ours.  So
        should FOUND_ROWS() be, and is in a new thread of the server; else it is
        what another connection left there. */
     .fresh = "DO (SELECT 1 FROM DUAL WHERE FALSE)",
     .dead_asks = true,
     .may_be_dead = may_be_dead,
+    .gives_cause = gives_cause,
     .fault = fault,
 };

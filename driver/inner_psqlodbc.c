@@ -310,23 +310,58 @@ static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
     return INNER_FAULT_NONE;
 }
 
-/* One round trip; the second form is for logins that may not read the control
-   file: such an instance is a group of its own. */
+/* In one round trip each.  The last forms are for logins that may not read the
+   control file: such an instance is a group of its own. */
+#define ROLE "pg_is_in_recovery()::int, "
+#define IDENTITY \
+    "(SELECT system_identifier FROM pg_control_system())::text, "
+#define TIMELINE \
+    "CASE WHEN pg_is_in_recovery() THEN " \
+    "coalesce((SELECT received_tli FROM pg_stat_wal_receiver), " \
+    "(SELECT min_recovery_end_timeline FROM pg_control_recovery())) " \
+    "ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))" \
+    "::bit(32)::int END, "
+#define NO_CONTROL "NULL::text, NULL::int, "
 #define ENDS \
     "host(inet_client_addr()) || ' ' || inet_client_port() || ' ' || " \
     "host(inet_server_addr()) || ' ' || inet_server_port()"
+#define OURS \
+    "current_setting('client_encoding'), " ENDS ", pg_backend_pid()"
+
 static const char *const who[] = {
-    "SELECT pg_is_in_recovery()::int, "
-    "(SELECT system_identifier FROM pg_control_system())::text, "
-    "CASE WHEN pg_is_in_recovery() THEN "
-    "coalesce((SELECT received_tli FROM pg_stat_wal_receiver), "
-    "(SELECT min_recovery_end_timeline FROM pg_control_recovery())) "
-    "ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))"
-    "::bit(32)::int END, "
-    "current_setting('client_encoding'), " ENDS ", pg_backend_pid()",
-    "SELECT pg_is_in_recovery()::int, NULL::text, NULL::int, "
-    "current_setting('client_encoding'), " ENDS ", pg_backend_pid()",
+    "SELECT " ROLE IDENTITY TIMELINE OURS,
+    "SELECT " ROLE NO_CONTROL OURS,
     NULL,
+};
+
+/* Where a primary inserts next is behind the header of a page when nothing is
+   on that page yet; a standby that has everything stands before it (rules
+   §7.1). */
+#define POSITION \
+    ", CASE WHEN pg_is_in_recovery() " \
+    "THEN pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0') " \
+    "ELSE (SELECT pg_wal_lsn_diff(w.lsn, '0/0') " \
+    "- CASE WHEN f.file_offset = 40 THEN 40 WHEN f.file_offset " \
+    "% current_setting('wal_block_size')::int = 24 THEN 24 ELSE 0 END " \
+    "FROM (SELECT pg_current_wal_insert_lsn() AS lsn OFFSET 0) w, " \
+    "LATERAL pg_walfile_name_offset(w.lsn) f) END, "
+#define LOAD(active) \
+    "d.backends, current_setting('max_connections')::int, " active ", " \
+    "d.commits, (extract(epoch FROM pg_postmaster_start_time()) * 1000)::int8"
+#define FROM(active) \
+    " FROM (SELECT sum(numbackends) AS backends, sum(xact_commit) AS commits" \
+    active " FROM pg_stat_database) d"
+
+/* Of all databases together, since their load is the instance's.  Needs no
+   privilege: what sessions do now, which pg_stat_activity tells, would. */
+static const struct inner_probe probe[] = {
+    { ROLE IDENTITY TIMELINE OURS POSITION LOAD("d.active"),
+      FROM(", sum(active_time)::int8 AS active") },
+    { ROLE IDENTITY TIMELINE OURS POSITION LOAD("NULL"), FROM("") }, /* < 14 */
+    { ROLE NO_CONTROL OURS POSITION LOAD("d.active"),
+      FROM(", sum(active_time)::int8 AS active") },
+    { ROLE NO_CONTROL OURS, "" },
+    { NULL, NULL },
 };
 
 /* Asking clears the connection's records.  Where a prepared statement finds
@@ -342,6 +377,17 @@ static bool may_be_dead(const char *sqlstate, SQLINTEGER native,
            (strcmp(sqlstate, "HY000") == 0 && strchr(text, '\n'));
 }
 
+/* It does not write, no partition takes the row, the table is not there, or a
+   standby took the rows away (rules §1.4). */
+static bool gives_cause(const char *sqlstate, SQLINTEGER native,
+                        const char *text)
+{
+    (void)native;
+    (void)text;
+    return strcmp(sqlstate, "25006") == 0 || strcmp(sqlstate, "23514") == 0 ||
+           strcmp(sqlstate, "42P01") == 0 || strcmp(sqlstate, "40001") == 0;
+}
+
 const struct inner_kind inner_psqlodbc = {
     .name = "psqlODBC",
     .driver = "psqlodbc",
@@ -352,9 +398,11 @@ const struct inner_kind inner_psqlodbc = {
     .reset = "DISCARD ALL",
     .settings = settings,
     .who = who,
+    .probe = probe,
     .encoding_lost = true,
     .narrow_encoding = inner_psqlodbc_narrow_encoding,
     .attr_default = attr_default,
     .may_be_dead = may_be_dead,
+    .gives_cause = gives_cause,
     .fault = fault,
 };

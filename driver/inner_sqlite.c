@@ -108,10 +108,9 @@ static const char *const places[] = { "Database", NULL };
 
 /* It has no role but one, and stands for nobody else: two DSNs of one file are
    two instances.  The file is not touched, lest a writer's lock hold us up. */
-static const char *const who[] = {
-    "SELECT 0, NULL, NULL, NULL, NULL, NULL",
-    NULL,
-};
+#define WHO "0, NULL, NULL, NULL, NULL, NULL"
+static const char *const who[] = { "SELECT " WHO, NULL };
+static const struct inner_probe probe[] = { { WHO, "" }, { NULL, NULL } };
 
 const struct inner_kind inner_sqlite = {
     .name = "SQLite's driver",
@@ -120,6 +119,7 @@ const struct inner_kind inner_sqlite = {
     .sql = &sqlite_sql,
     .compose = compose,
     .who = who,
+    .probe = probe,
     .says_by_error = true,
     .unstick = "BEGIN",
     .fault = fault,

@@ -60,11 +60,13 @@ static const struct inner_sql standard_sql = {
 };
 
 static const char *const no_queries[] = { NULL };
+static const struct inner_probe probe[] = { { "1", "" }, { NULL, NULL } };
 
 const struct inner_kind inner_unknown = {
     .name = "an unknown driver",
     .sql = &standard_sql,
     .compose = inner_compose,
     .who = no_queries,
+    .probe = probe,
     .fault = fault,
 };

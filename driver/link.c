@@ -60,9 +60,9 @@ static SQLRETURN connect_wide(const struct link *link, const char *string)
     return rc;
 }
 
-static bool take_who(void *arg, unsigned count, const char *const *values)
+bool link_take_who(struct link *link, unsigned count, const char *const *values)
 {
-    struct link_who *who = arg;
+    struct link_who *who = &link->who;
 
     if (count < 6 || !values[0]) {
         return false;
@@ -78,6 +78,12 @@ static bool take_who(void *arg, unsigned count, const char *const *values)
     snprintf(who->encoding, sizeof who->encoding, "%s",
              values[3] ? values[3] : "");
     snprintf(who->ends, sizeof who->ends, "%s", values[4] ? values[4] : "");
+    return true;
+}
+
+static bool take_row(void *arg, unsigned count, const char *const *values)
+{
+    link_take_who(arg, count, values);
     return false;
 }
 
@@ -101,19 +107,20 @@ static bool is_alive(const struct link *link, struct link_error *error)
 
 static bool ask_who(struct link *link, struct link_error *error)
 {
-    const char *const *query = link->inner->kind->who;
+    const char *const *query = &link->inner->kind->who[link->who_form];
 
     memset(&link->who, 0, sizeof link->who);
     if (!*query) {
         return is_alive(link, error);
     }
     for (; *query; query++) {
-        if (link_query(link, *query, take_who, &link->who, error)) {
+        if (link_query(link, *query, take_row, link, error)) {
             return link_freshen(link, error);
         }
         if (link_dead(link)) {
             return false;
         }
+        link->who_form++;
     }
     /* It says nothing of itself: no reason to refuse it. */
     return !link_dead(link);

@@ -85,6 +85,9 @@ struct link {
        connects over it; nobody adds to it.  NULL: SQL_SUCCESS. */
     struct diags *warned;
     struct link_who who;
+    uint8_t who_form, probe_form; /* of the kind's lists: the first that was not
+                                     refused */
+    bool probe_plain;             /* an extra column of a probe was refused */
     int socket; /* link_socket.c's: its duplicate + 1; 0 = none */
 
     /* What the session did to it, on any of its threads; nobody else looks
@@ -104,13 +107,14 @@ struct link {
     enum link_state state;
     struct link *prev, *next; /* in its pool's list of that state */
     uint64_t opened, retires; /* ns; retires 0 = never */
-    uint64_t since;    /* ns: in this state */
+    uint64_t since;    /* ns: in this state; being probed is being idle */
     uint64_t answered; /* ns: last known to be alive */
     _Atomic uint64_t began; /* ns: a helper is at work on it since; 0 = none,
                                or it is queued */
     uint64_t shelved;  /* ns: pool_shelf.c's; guarded by the shelf's lock */
     uint64_t sessions; /* hand-outs so far */
     struct unit *unit; /* whose order it is opened or validated for */
+    uint64_t probe;    /* a probe is under way on it: its number; 0 = none */
     _Atomic unsigned cancels; /* cancels under way; read without the lock */
     bool waits; /* came back while there were some */
     bool ended; /* pool_hung.c has ended what hung in this state, */

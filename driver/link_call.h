@@ -13,6 +13,11 @@
 void link_take_error(const struct link *link, SQLSMALLINT type,
                      SQLHANDLE handle, struct link_error *error);
 
+/* A row of the kind's who, or of its probe, into link->who.  False: it does not
+   say who it is. */
+bool link_take_who(struct link *link, unsigned count,
+                   const char *const *values);
+
 /* Frees link->warned. */
 void link_forget_warnings(struct link *link);
 

@@ -30,9 +30,11 @@ EXTRA_DIST += \
 	driver/fleet.h \
 	driver/fleet_balance.h \
 	driver/fleet_drain.h \
+	driver/fleet_facts.h \
 	driver/fleet_file.h \
 	driver/fleet_group.h \
 	driver/fleet_key.h \
+	driver/fleet_probe.h \
 	driver/fleet_state.h \
 	driver/handle.h \
 	driver/inifile.h \
@@ -48,6 +50,7 @@ EXTRA_DIST += \
 	driver/library.h \
 	driver/link.h \
 	driver/link_call.h \
+	driver/link_probe.h \
 	driver/link_socket.h \
 	driver/link_state.def \
 	driver/lock.h \
@@ -56,6 +59,7 @@ EXTRA_DIST += \
 	driver/place_unit.h \
 	driver/pool.h \
 	driver/pool_exit.h \
+	driver/pool_job.h \
 	driver/pool_shelf.h \
 	driver/route.h \
 	driver/route_able.h \
@@ -129,6 +133,7 @@ driver_libcore_la_SOURCES = \
 	driver/watch.c \
 	driver/watch_file.c \
 	driver/watch_links.c \
+	driver/watch_probe.c \
 	driver/place.c \
 	driver/place_ask.c \
 	driver/place_say.c \
@@ -167,10 +172,12 @@ driver_libcore_la_SOURCES = \
 	driver/fleet.c \
 	driver/fleet_balance.c \
 	driver/fleet_drain.c \
+	driver/fleet_facts.c \
 	driver/fleet_file.c \
 	driver/fleet_group.c \
 	driver/fleet_key.c \
 	driver/fleet_list.c \
+	driver/fleet_probe.c \
 	driver/fleet_state.c \
 	driver/topology.c \
 	driver/topology_change.c \
@@ -202,9 +209,11 @@ driver_libcore_la_SOURCES = \
 	driver/pool_hung.c \
 	driver/pool_job.c \
 	driver/pool_login.c \
+	driver/pool_probe.c \
 	driver/pool_shelf.c \
 	driver/link.c \
 	driver/link_error.c \
+	driver/link_probe.c \
 	driver/link_query.c \
 	driver/link_reset.c \
 	driver/link_socket.c \

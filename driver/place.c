@@ -545,6 +545,7 @@ bool place_unit(struct place_order *order)
     mutex_unlock(&login->lock);
     order->waited = clock_ns() - unit.begin;
     if (!order->link) {
+        fleet_count_refused(login->fleet);
         place_explain_failure(&unit);
     }
     cond_destroy(&unit.wake);

@@ -119,7 +119,7 @@ void place_look_for_primary(const struct place_order *order)
     due = fleet_look_due(fleet, now);
     for (uint32_t i = 0; due && i < fleet->count; i++) {
         if (leads_to(order, i) && fleet_may_lead(fleet, i, now)) {
-            pool_look_locked(&order->login->pools[i]);
+            fleet_want_probe(fleet, i);
         }
     }
 }

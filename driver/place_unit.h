@@ -74,8 +74,7 @@ void place_look_up_owner(struct unit *unit, uint64_t now);
 void place_await_owner(struct unit *unit);
 
 /* If the unit has not found its owner's primary: there may be another by now,
-   but standbys are passed over, so those are asked who they are, for units to
-   come. */
+   but standbys are passed over, so those are probed, for units to come. */
 void place_look_for_primary(const struct place_order *order);
 
 /* ---- place_say.c --------------------------------------------------------- */

@@ -22,7 +22,7 @@ static void count_stock(struct pool *pool)
     uint32_t max = login->fleet->members[pool->instance].pool_max;
     uint32_t used;
 
-    s->idle = pool->count[LINK_IDLE];
+    s->idle = pool->count[LINK_IDLE] + pool->count[LINK_PROBING];
     s->held = pool->count[LINK_HELD] + pool->count[LINK_LEARNING];
     s->opening = pool->count[LINK_OPENING];
     s->reset = pool->count[LINK_RESET];
@@ -48,6 +48,11 @@ static bool counts(enum link_state state)
     return state != LINK_CLOSING && state != LINK_UNLISTED;
 }
 
+static bool is_idle(enum link_state state)
+{
+    return state == LINK_IDLE || state == LINK_PROBING;
+}
+
 void pool_set_state_locked(struct link *link, enum link_state state)
 {
     struct pool *pool = link->pool;
@@ -61,11 +66,11 @@ void pool_set_state_locked(struct link *link, enum link_state state)
     pool->left -= link->left;
     link->ended = link->left = false;
     login->total -= counts(link->state);
-    login->total_idle -= link->state == LINK_IDLE;
+    login->total_idle -= is_idle(link->state);
     link->state = state;
     link->since = clock_ns();
     login->total += counts(state);
-    login->total_idle += state == LINK_IDLE;
+    login->total_idle += is_idle(state);
     if (state != LINK_UNLISTED) {
         DL_PREPEND(pool->links[state], link);
         pool->count[state]++;
@@ -126,7 +131,9 @@ void pool_close_locked(struct link *link)
     link->pool->login->closed++;
     /* Without a helper (the process is at exit) the link stays as it is: the
        instance learns of it when the process ends. */
-    pool_submit_locked(link, POOL_CLOSE);
+    if (!link->probe) {
+        pool_submit_locked(link, POOL_CLOSE);
+    }
 }
 
 bool pool_is_worn(const struct link *link, uint64_t now)
@@ -140,7 +147,7 @@ bool pool_is_worn(const struct link *link, uint64_t now)
         (config->pool_max_reuse && link->sessions >= config->pool_max_reuse)) {
         return true;
     }
-    return link->state == LINK_IDLE && config->pool_idle &&
+    return is_idle(link->state) && config->pool_idle &&
            now >= link->since + config->pool_idle * NS_PER_MS;
 }
 
@@ -182,22 +189,47 @@ static void close_worn(struct pool *pool, uint64_t now)
     }
 }
 
+/* The one to hand out next, which is worn no more than it may be; one that is
+   being probed only if there is no other. */
+static struct link *next_idle(struct pool *pool, uint64_t now)
+{
+    static const enum link_state states[] = { LINK_IDLE, LINK_PROBING };
+
+    for (int k = 0; k < 2; k++) {
+        struct link *link;
+
+        while ((link = pool->links[states[k]])) {
+            if (!pool_is_worn(link, now)) {
+                return link;
+            }
+            pool_close_locked(link);
+        }
+    }
+    return NULL;
+}
+
 struct link *pool_take_locked(struct pool *pool, bool *validate)
 {
     uint64_t now = clock_ns();
-    struct link *link;
+    struct link *link = next_idle(pool, now);
 
-    while ((link = pool->links[LINK_IDLE]) && pool_is_worn(link, now)) {
-        pool_close_locked(link);
-    }
     if (!link) {
         return NULL;
     }
     pool_set_state_locked(link, LINK_HELD);
     link->sessions++;
     close_worn(pool, now);
-    *validate = pool_is_stale(link, now);
+    *validate = link->probe || pool_is_stale(link, now);
     return link;
+}
+
+/* The one that was used longest ago. */
+static struct link *last_idle(const struct pool *pool)
+{
+    struct link *idle = pool->links[LINK_IDLE];
+    struct link *probing = pool->links[LINK_PROBING];
+
+    return idle ? idle->prev : probing ? probing->prev : NULL;
 }
 
 /* At PoolMaxTotal: makes room by closing the idle link that was used longest
@@ -213,10 +245,10 @@ static bool make_room_locked(struct pool *pool)
     }
     shelf_gather_locked(login);
     for (uint32_t i = 0; i < login->fleet->count; i++) {
-        struct link *head = login->pools[i].links[LINK_IDLE];
-        if (i != pool->instance && head &&
-            (!oldest || head->prev->since < oldest->since)) {
-            oldest = head->prev;
+        struct link *last = i == pool->instance ? NULL
+                                                : last_idle(&login->pools[i]);
+        if (last && (!oldest || last->since < oldest->since)) {
+            oldest = last;
         }
     }
     if (oldest) {
@@ -225,20 +257,16 @@ static bool make_room_locked(struct pool *pool)
     return oldest != NULL;
 }
 
-static bool order_locked(struct pool *pool, struct unit *unit,
-                         enum pool_job job)
+bool pool_open_locked(struct pool *pool, struct unit *unit, enum pool_job job,
+                      uint64_t probe)
 {
-    struct link *link;
+    struct link *link = make_link(pool);
 
-    if (pool->login->stock[pool->instance].room == 0 ||
-        !make_room_locked(pool)) {
-        return false;
-    }
-    link = make_link(pool);
     if (!link) {
         return false;
     }
     link->unit = unit;
+    link->probe = probe;
     pool_set_state_locked(link, LINK_OPENING);
     if (!pool_submit_locked(link, job)) {
         /* the caller holds a reference to the login, so that this one is
@@ -249,6 +277,13 @@ static bool order_locked(struct pool *pool, struct unit *unit,
         return false;
     }
     return true;
+}
+
+static bool order_locked(struct pool *pool, struct unit *unit,
+                         enum pool_job job)
+{
+    return pool->login->stock[pool->instance].room > 0 &&
+           make_room_locked(pool) && pool_open_locked(pool, unit, job, 0);
 }
 
 bool pool_order_locked(struct pool *pool, struct unit *unit)
@@ -262,6 +297,10 @@ bool pool_learn_locked(struct pool *pool)
 
     shelf_gather_locked(pool->login);
     link = pool->links[LINK_IDLE];
+    if (!link && (link = pool->links[LINK_PROBING])) {
+        pool_set_state_locked(link, LINK_LEARNING); /* its helper goes on */
+        return true;
+    }
     if (!link) {
         return order_locked(pool, NULL, POOL_OPEN_AND_LEARN);
     }
@@ -276,31 +315,12 @@ bool pool_learn_locked(struct pool *pool)
 bool pool_validate_locked(struct link *link, struct unit *unit)
 {
     link->unit = unit;
-    if (!pool_submit_locked(link, POOL_VALIDATE)) {
+    if (!link->probe && !pool_submit_locked(link, POOL_VALIDATE)) {
         link->unit = NULL;
         pool_close_locked(link);
         return false;
     }
     return true;
-}
-
-void pool_look_locked(struct pool *pool)
-{
-    struct link *link;
-
-    if (pool->count[LINK_OPENING] + pool->count[LINK_LEARNING] > 0) {
-        return;
-    }
-    shelf_gather_locked(pool->login);
-    link = pool->links[LINK_IDLE];
-    if (!link) {
-        order_locked(pool, NULL, POOL_OPEN);
-        return;
-    }
-    pool_set_state_locked(link, LINK_LEARNING);
-    if (!pool_submit_locked(link, POOL_VALIDATE)) {
-        pool_close_locked(link);
-    }
 }
 
 static struct link *find_order(const struct pool *pool,

@@ -15,6 +15,7 @@
  *                     └────────│┴→ LEARNING                  ↓ dead, old
  *                            (HELD)             any ──────→ CLOSING → (gone)
  *
+ * (An idle link that is being probed is PROBING, which is as good as IDLE.)
  * Which state leads where is in link_state.def.  A state is a list, a count
  * the length of a list, and pool_set_state_locked() the only writer.
  *
@@ -52,12 +53,16 @@ struct pool {
     uint32_t left; /* links on which nothing ends what hangs */
     _Atomic bool crowded; /* more than it may have, as the limit was lowered;
                              written with lock held, read by pool_shelf.c */
+    bool refused; /* a probe's link was, with a fault of the login or the pool;
+                     until somebody opens one */
+    bool poor;    /* the latest probe was not told all (link_probe.h) */
 };
 
 struct login {
     struct fleet *fleet;    /* retained */
     SQLINTEGER odbc_version;
     bool wide;
+    bool monitor;           /* the keeper's own (MonitorUID); fixed */
     const char *key;        /* secret: identity; fixed */
     const char *passed;     /* secret: the keywords handed down; fixed */
     const char *user;       /* UID among them, "" if it is not; fixed */
@@ -68,8 +73,9 @@ struct login {
     struct route_stock *stock;
     struct route_stock *plenty; /* an idle link everywhere; fixed */
     uint32_t total;         /* links in any state but CLOSING */
-    uint32_t total_idle;
+    uint32_t total_idle;    /* IDLE and PROBING */
     uint64_t closed;        /* how often pool_close_locked() made room */
+    _Atomic bool proved;    /* a link was opened under it */
     struct unit *units;     /* waiting, first come first (place.c) */
     _Atomic bool retired;   /* out of date: keep no link, no new session;
                                set with lock held, read by login_get() */
@@ -123,6 +129,16 @@ bool login_fits(const struct login *login, const struct config *config,
 void login_key(const struct config *config, SQLINTEGER odbc_version, bool wide,
                struct text *key);
 
+/* The keeper's own login, of MonitorUID and MonitorPWD, made at first use: what
+   it hands down else is what the sessions' logins do.  The caller gets a
+   reference.  NULL: there is no MonitorUID, or no login yet that has opened a
+   link, or out of memory.  Locks: takes fleet->lock. */
+struct login *login_monitor(struct fleet *fleet);
+
+/* Does a session hold a link of this login, or wait for one?
+   Locks: holds login->lock, takes the shelves'. */
+bool login_is_used_locked(struct login *login);
+
 /* What the decision sees of this login.  Locks: holds login->lock. */
 struct route_fleet login_route_locked(const struct login *login);
 
@@ -130,8 +146,9 @@ struct route_fleet login_route_locked(const struct login *login);
 struct route_fleet login_route_plenty(const struct login *login);
 
 /* Takes an idle link of that pool for a unit: the most recently used that is
-   not worn (those are closed); it is HELD then.  NULL: there was none left.
-   *validate: it must be validated before use.  Locks: holds login->lock. */
+   not worn (those are closed), one that is being probed only if there is no
+   other; it is HELD then.  NULL: there was none left.  *validate: it must be
+   validated before use.  Locks: holds login->lock. */
 struct link *pool_take_locked(struct pool *pool, bool *validate);
 
 /* Orders a new link, for `unit` or (NULL) for whoever comes.  At PoolMaxTotal
@@ -140,7 +157,8 @@ struct link *pool_take_locked(struct pool *pool, bool *validate);
    What becomes of it: see struct pool_events.  Locks: holds login->lock. */
 bool pool_order_locked(struct pool *pool, struct unit *unit);
 
-/* Has a helper validate a HELD link for `unit`.  False: no helper thread can
+/* Has a helper validate a HELD link for `unit`; one that is being probed is
+   validated by that.  False: no helper thread can
    be had; the link is being closed.  Locks: holds login->lock. */
 bool pool_validate_locked(struct link *link, struct unit *unit);
 
@@ -150,11 +168,27 @@ bool pool_validate_locked(struct link *link, struct unit *unit);
    Locks: holds login->lock. */
 bool pool_learn_locked(struct pool *pool);
 
-/* Has a helper ask an instance who it is, over an idle link or a new one, for
-   whoever may want to know: ends in fleet_heard(), fleet_failed() or (an idle
-   link is dead) fleet_suspect().  Nothing while a link is being opened there,
-   or asked, already.  Locks: holds login->lock. */
-void pool_look_locked(struct pool *pool);
+/* How good is this pool for a probe?  REFUSED: its login was refused there, or
+   is not known to be good.  Locks: holds login->lock. */
+enum pool_probe {
+    POOL_PROBE_NOT,     /* no room, or a link is being opened anyway */
+    POOL_PROBE_REFUSED,
+    POOL_PROBE_OPENS_POOR, POOL_PROBE_ASKS_POOR, /* and is not told all */
+    POOL_PROBE_OPENS,   /* takes a new link, which joins the pool */
+    POOL_PROBE_ASKS     /* has an idle link */
+};
+enum pool_probe pool_probe_locked(const struct pool *pool, bool new);
+
+/* Has a helper probe the pool's instance: over the idle link that was used
+   longest ago, else (or if `new`) over one that is opened for it.  Ends in
+   fleet_probed(), or fleet_failed() or fleet_suspect(), and in
+   fleet_probe_ended().  False: not now, nobody was told.
+   Locks: holds login->lock. */
+bool pool_probe_begin_locked(struct pool *pool, bool new);
+
+/* Probes over idle links have taken too long: those links are closed when their
+   helpers come back.  Locks: holds login->lock. */
+void pool_probe_leave_locked(struct pool *pool);
 
 /* A session gives its link back: reset by a helper, or idle at once if it was
    never used, or closed.  dead: the inner driver says so.  (For one that was
@@ -233,20 +267,29 @@ bool pool_is_worn(const struct link *link, uint64_t now);
    its instance is suspect?  Locks: as above. */
 bool pool_is_stale(const struct link *link, uint64_t now);
 
-/* A HELD link that was free since then is IDLE, and stands among the others by
-   that time.  Locks: holds login->lock. */
+/* A link that was free since then, on a shelf or while it was probed, is IDLE,
+   and stands among the others by that time.  Locks: holds login->lock. */
 void pool_set_idle_since_locked(struct link *link, uint64_t since);
+
+/* What helpers do to links; pool_job.c. */
+enum pool_job {
+    POOL_OPEN, POOL_OPEN_AND_LEARN, POOL_OPEN_AND_PROBE, POOL_LEARN, POOL_PROBE,
+    POOL_VALIDATE, POOL_RESET, POOL_CLOSE
+};
+
+/* Has a helper run this job on a new link of the pool, for `unit` or (NULL) for
+   whoever comes; probe: the probe's number, or 0.  Closes no other link and
+   looks at no limit.  False: no memory, or no helper thread can be had.
+   Locks: holds login->lock. */
+bool pool_open_locked(struct pool *pool, struct unit *unit, enum pool_job job,
+                      uint64_t probe);
 
 /* Takes a link out of its pool for good; the caller frees it, and releases
    the login without the lock.  Locks: holds login->lock. */
 void pool_drop_locked(struct link *link);
 
-/* Has a helper run one of pool_job.c's jobs on the link.  False: none can be
-   had.  Locks: holds login->lock. */
-enum pool_job {
-    POOL_OPEN, POOL_OPEN_AND_LEARN, POOL_LEARN, POOL_VALIDATE, POOL_RESET,
-    POOL_CLOSE
-};
+/* Has a helper run this job on the link.  False: none can be had.
+   Locks: holds login->lock. */
 bool pool_submit_locked(struct link *link, enum pool_job job);
 
 #endif

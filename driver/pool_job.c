@@ -12,6 +12,7 @@
 #include "keeper_clock.h"
 #include "pool.h"
 #include "pool_exit.h"
+#include "pool_job.h"
 #include "secret.h"
 #include "topology.h"
 
@@ -51,6 +52,11 @@ static void note_work(struct link *link, uint64_t began)
     }
 }
 
+void pool_job_begins(struct link *link)
+{
+    note_work(link, clock_ns());
+}
+
 /* A link is gone or was never open: takes it out of the pool, lets the next
    unit have its room, and frees it. */
 static void drop(struct link *link)
@@ -65,15 +71,14 @@ static void drop(struct link *link)
     login_release(login);
 }
 
-/* The link is ready: for the unit it was meant for, else for anybody. */
-static void settle(struct link *link)
+void pool_job_settle_locked(struct link *link)
 {
     struct login *login = login_of(link);
     uint32_t i = link->pool->instance;
     struct unit *unit;
 
+    mutex_assert_held(&login->lock);
     note_work(link, 0);
-    mutex_lock(&login->lock);
     link->answered = clock_ns();
     unit = link->unit;
     link->unit = NULL;
@@ -89,16 +94,25 @@ static void settle(struct link *link)
     } else if (login->retired ||
                !fleet_keeps(login->fleet, i, link->opened)) {
         pool_close_locked(link);
+    } else if (link->state == LINK_PROBING) {
+        pool_set_idle_since_locked(link, link->since); /* it was all the time */
     } else {
         pool_set_state_locked(link, LINK_IDLE);
     }
     pool_serve_locked(login);
+}
+
+static void settle(struct link *link)
+{
+    struct login *login = login_of(link);
+
+    mutex_lock(&login->lock);
+    pool_job_settle_locked(link);
     mutex_unlock(&login->lock);
 }
 
-/* What a link says about its instance changes groups and owners; then the
-   units of every login of the fleet may go on. */
-static void tell_all(struct fleet *fleet)
+/* What a link says about its instance changes groups and owners. */
+void pool_job_tell_all(struct fleet *fleet)
 {
     uint32_t count;
     struct login **logins = login_all(fleet, &count);
@@ -117,11 +131,11 @@ static void answered(struct fleet *fleet, uint32_t i)
 {
     if (atomic_load(&fleet->members[i].slow)) {
         fleet_set_slow(fleet, i, false);
-        tell_all(fleet);
+        pool_job_tell_all(fleet);
     }
 }
 
-static void heard(struct link *link)
+void pool_job_heard(struct link *link)
 {
     struct fleet *fleet = fleet_of(link);
     uint32_t i = link->pool->instance;
@@ -134,7 +148,7 @@ static void heard(struct link *link)
         back = true;
     }
     if (back) {
-        tell_all(fleet);
+        pool_job_tell_all(fleet);
     }
 }
 
@@ -152,7 +166,7 @@ static bool validate(struct link *link, struct link_error *error)
         return false;
     }
     took = clock_ns() - begin;
-    heard(link); /* first: it may be back, and begin anew */
+    pool_job_heard(link); /* first: it may be back, and begin anew */
     timed(link, ROUTE_CALL_ASK, took);
     return true;
 }
@@ -234,8 +248,8 @@ static bool is_proved_locked(const struct login *login)
 
     for (uint32_t i = 0; i < login->fleet->count; i++) {
         const uint32_t *count = login->pools[i].count;
-        open += count[LINK_IDLE] + count[LINK_HELD] + count[LINK_LEARNING] +
-                count[LINK_RESET];
+        open += count[LINK_IDLE] + count[LINK_PROBING] + count[LINK_HELD] +
+                count[LINK_LEARNING] + count[LINK_RESET];
     }
     return open > 0;
 }
@@ -258,12 +272,14 @@ static void open_failed(struct link *link, const struct link_error *error)
         events->refused(login, i, fault, error);
     }
     mutex_unlock(&login->lock);
+    if (link->probe && inner_refuses(fault)) {
+        pool_probe_refused(link, error);
+    }
     drop(link);
-    tell_all(fleet);
+    pool_job_tell_all(fleet);
 }
 
-/* True: open, and its instance has been heard. */
-static bool open_job(struct link *link)
+bool pool_job_open(struct link *link)
 {
     struct login *login = login_of(link);
     struct link_error error;
@@ -280,8 +296,10 @@ static bool open_job(struct link *link)
     link->opened = link->answered = clock_ns();
     link->retires = lifetime_end(login->fleet, link->opened);
     link->pool->opened++;
+    link->pool->refused = false;
+    login->proved = true;
     mutex_unlock(&login->lock);
-    heard(link);
+    pool_job_heard(link);
     timed(link, ROUTE_CALL_OPEN, took);
     return true;
 }
@@ -292,14 +310,11 @@ static void close_job(struct link *link)
     drop(link);
 }
 
-/* Closes a link that is of no use.  Others may have its room at once, however
-   long the closing takes; so may the unit that it was validated for, which
-   hears the error. */
-static void give_up(struct link *link, const struct link_error *error)
+void pool_job_give_up(struct link *link, const struct link_error *error)
 {
     struct login *login = login_of(link);
 
-    note_work(link, clock_ns());
+    pool_job_begins(link);
     mutex_lock(&login->lock);
     pool_set_state_locked(link, LINK_CLOSING);
     if (link->unit) {
@@ -314,7 +329,7 @@ static void give_up(struct link *link, const struct link_error *error)
 
 /* ---- ask ----------------------------------------------------------------- */
 
-static void learn_job(struct link *link)
+void pool_job_learn(struct link *link)
 {
     struct fleet *fleet = fleet_of(link);
     struct link_error error;
@@ -329,7 +344,7 @@ static void learn_job(struct link *link)
         if (link_dead(link)) {
             fleet_suspect(fleet, i);
         }
-        give_up(link, &error);
+        pool_job_give_up(link, &error);
     }
 }
 
@@ -342,8 +357,8 @@ static void run_open(struct job *job)
     struct link *link = (struct link *)job;
     struct fleet *fleet = fleet_retain(fleet_of(link));
 
-    note_work(link, clock_ns());
-    if (open_job(link)) {
+    pool_job_begins(link);
+    if (pool_job_open(link)) {
         settle(link);
     }
     fleet_release(fleet);
@@ -356,17 +371,17 @@ static void run_open_and_learn(struct job *job)
     struct fleet *fleet = fleet_retain(login->fleet);
     uint32_t i = link->pool->instance;
 
-    note_work(link, clock_ns());
-    if (open_job(link)) {
+    pool_job_begins(link);
+    if (pool_job_open(link)) {
         mutex_lock(&login->lock);
         pool_set_state_locked(link, LINK_LEARNING);
         pool_serve_locked(login); /* another may be opened there now */
         mutex_unlock(&login->lock);
-        learn_job(link);
+        pool_job_learn(link);
     } else {
         topology_not_asked(fleet, i, true);
     }
-    tell_all(fleet);
+    pool_job_tell_all(fleet);
     fleet_release(fleet);
 }
 
@@ -379,15 +394,15 @@ static void run_learn(struct job *job)
     uint32_t i = link->pool->instance;
     struct link_error error;
 
-    note_work(link, clock_ns());
+    pool_job_begins(link);
     if (validate(link, &error)) {
-        learn_job(link);
+        pool_job_learn(link);
     } else {
         fleet_suspect(fleet, i);
         topology_not_asked(fleet, i, false); /* nobody's fault */
-        give_up(link, &error);
+        pool_job_give_up(link, &error);
     }
-    tell_all(fleet);
+    pool_job_tell_all(fleet);
     fleet_release(fleet);
 }
 
@@ -398,13 +413,13 @@ static void run_validate(struct job *job)
     uint32_t i = link->pool->instance;
     struct link_error error;
 
-    note_work(link, clock_ns());
+    pool_job_begins(link);
     if (validate(link, &error)) {
         settle(link);
     } else {
         fleet_suspect(fleet, i);
         fleet_set_slow(fleet, i, false);
-        give_up(link, &error);
+        pool_job_give_up(link, &error);
     }
     fleet_release(fleet);
 }
@@ -418,7 +433,7 @@ static void run_reset(struct job *job)
     const char *settings;
     uint64_t begin = clock_ns();
 
-    note_work(link, clock_ns());
+    pool_job_begins(link);
     mutex_lock(&login->lock);
     settings = link->pool->settings;
     mutex_unlock(&login->lock);
@@ -434,7 +449,7 @@ static void run_reset(struct job *job)
         if (link_dead(link)) {
             fleet_suspect(fleet, link->pool->instance);
         }
-        give_up(link, &error);
+        pool_job_give_up(link, &error);
     }
     fleet_release(fleet);
 }
@@ -444,7 +459,7 @@ static void run_close(struct job *job)
     struct link *link = (struct link *)job;
     struct fleet *fleet = fleet_retain(fleet_of(link));
 
-    note_work(link, clock_ns());
+    pool_job_begins(link);
     close_job(link);
     fleet_release(fleet);
 }
@@ -454,16 +469,22 @@ bool pool_submit_locked(struct link *link, enum pool_job job)
     static void (*const run[])(struct job *job) = {
         [POOL_OPEN] = run_open,
         [POOL_OPEN_AND_LEARN] = run_open_and_learn,
+        [POOL_OPEN_AND_PROBE] = pool_probe_run_open,
         [POOL_LEARN] = run_learn,
+        [POOL_PROBE] = pool_probe_run,
         [POOL_VALIDATE] = run_validate,
         [POOL_RESET] = run_reset,
         [POOL_CLOSE] = run_close,
     };
     struct instance *instance =
         &fleet_of(link)->instances[link->pool->instance];
-    bool opens = job == POOL_OPEN || job == POOL_OPEN_AND_LEARN;
+    struct lane *lane = instance->caring;
 
+    if (job == POOL_OPEN || job == POOL_OPEN_AND_LEARN) {
+        lane = instance->opening;
+    } else if (job == POOL_PROBE || job == POOL_OPEN_AND_PROBE) {
+        lane = instance->probing;
+    }
     link->job.run = run[job];
-    return keeper_submit(opens ? instance->opening : instance->caring,
-                         &link->job);
+    return keeper_submit(lane, &link->job);
 }

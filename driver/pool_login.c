@@ -181,6 +181,90 @@ struct login *login_get(struct fleet *fleet, const struct config *config,
     return login;
 }
 
+/* ---- the keeper's own ---------------------------------------------------- */
+
+static const char monitor_key[] = "monitor"; /* no session's is like it */
+
+/* Of whom to take what MonitorUID and MonitorPWD do not say. */
+static struct login *find_model_locked(struct fleet *fleet)
+{
+    struct login *login;
+
+    DL_FOREACH(fleet->logins, login) {
+        if (login->proved && !login->retired && !login->monitor) {
+            login->refs++;
+            return login;
+        }
+    }
+    return NULL;
+}
+
+static struct login *make_monitor(struct fleet *fleet,
+                                  const struct login *model)
+{
+    struct config config = { .fleet = fleet->config };
+    struct login *login = NULL;
+    struct text key;
+
+    text_init_wiped(&key);
+    text_append(&key, monitor_key);
+    if (login_passed(model, &config.passed)) {
+        if (connstr_set(&config.passed, "UID", fleet->config.monitor_uid,
+                        CONNSTR_BRACED) &&
+            connstr_set(&config.passed, "PWD", fleet->config.monitor_pwd,
+                        CONNSTR_BRACED) &&
+            !key.failed) {
+            login = make_login(fleet, &config, &key);
+        }
+        connstr_free(&config.passed);
+    }
+    text_free(&key);
+    if (login) {
+        login->odbc_version = model->odbc_version;
+        login->wide = model->wide;
+        login->monitor = true;
+    }
+    return login;
+}
+
+struct login *login_monitor(struct fleet *fleet)
+{
+    struct login *login, *model = NULL, *made;
+
+    if (!*fleet->config.monitor_uid) {
+        return NULL;
+    }
+    mutex_lock(&fleet->lock);
+    login = find_locked(fleet, monitor_key);
+    if (!login) {
+        model = find_model_locked(fleet);
+    }
+    mutex_unlock(&fleet->lock);
+    if (login || !model) {
+        return login;
+    }
+    made = make_monitor(fleet, model); /* only the clock's thread makes it */
+    if (made) {
+        fleet_retain(fleet);
+        mutex_lock(&fleet->lock);
+        DL_APPEND(fleet->logins, made);
+        mutex_unlock(&fleet->lock);
+    }
+    login_release(model);
+    return made;
+}
+
+bool login_is_used_locked(struct login *login)
+{
+    bool used = login->units != NULL;
+
+    shelf_gather_locked(login); /* what is on them is held by nobody */
+    for (uint32_t i = 0; !used && i < login->fleet->count; i++) {
+        used = login->pools[i].count[LINK_HELD] > 0;
+    }
+    return used;
+}
+
 struct login *login_retain(struct login *login)
 {
     mutex_lock(&login->fleet->lock);

@@ -266,6 +266,15 @@ bool session_died_of(struct session *s, struct diags *diags)
            session_ask_dead(s);
 }
 
+void session_give_cause(struct session *s, struct diags *diags)
+{
+    const struct inner_kind *kind = s->link ? s->link->inner->kind : NULL;
+
+    if (kind && kind->gives_cause && diag_any(diags, kind->gives_cause)) {
+        fleet_want_probe(s->fleet, s->link->pool->instance);
+    }
+}
+
 void session_await_cancels(struct session *s)
 {
     if (s->link) {

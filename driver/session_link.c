@@ -140,8 +140,8 @@ static void take_verdict(struct session *s, const struct place_order *order)
     if (order->link) {
         session_attr_replay(s->kept, order->link);
         s->link = order->link;
-        watch_use(s->fleet);
     }
+    watch_use(s->fleet);
 }
 
 bool session_place_at_once(struct session *s, SQLINTEGER odbc_version)

@@ -12,12 +12,83 @@
 
 #include "event.h"
 #include "keeper_clock.h"
+#include "lock.h"
+#include "pool.h"
+
+enum { LOOK_MS = 1000 };
+
+/* ---- used? --------------------------------------------------------------- */
+
+static bool logins_are_used(struct fleet *fleet)
+{
+    uint32_t count;
+    struct login **logins = login_all(fleet, &count);
+    bool used = false;
+
+    for (uint32_t k = 0; k < count; k++) {
+        mutex_lock(&logins[k]->lock);
+        used = used || login_is_used_locked(logins[k]);
+        mutex_unlock(&logins[k]->lock);
+        login_release(logins[k]);
+    }
+    free(logins);
+    return used;
+}
+
+static uint64_t units_of(const struct fleet *fleet)
+{
+    uint64_t sum = atomic_load(&fleet->refused);
+
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        sum += atomic_load(&fleet->members[i].served);
+    }
+    return sum;
+}
+
+static void see_use(struct fleet *fleet, uint64_t now)
+{
+    struct fleet_use *use = &fleet->use;
+    uint64_t units = units_of(fleet);
+
+    if (units != use->units || logins_are_used(fleet)) {
+        use->until = now + WATCH_USED_MS * NS_PER_MS;
+    }
+    use->units = units;
+    use->looked = now;
+}
+
+bool watch_is_used(const struct fleet *fleet, uint64_t now)
+{
+    return now < fleet->use.until;
+}
+
+/* ---- the round ----------------------------------------------------------- */
+
+/* Is it used?  Whoever uses it while nobody watches says so, so the word that
+   it is watched is taken back before the last look, not behind it. */
+static bool is_used(struct fleet *fleet, uint64_t now)
+{
+    if (now >= fleet->use.looked + LOOK_MS * NS_PER_MS ||
+        !watch_is_used(fleet, now)) {
+        see_use(fleet, now);
+    }
+    if (!watch_is_used(fleet, now)) {
+        atomic_store(&fleet->watched, false);
+        see_use(fleet, now);
+        if (watch_is_used(fleet, now)) {
+            atomic_store(&fleet->watched, true);
+        }
+    }
+    return watch_is_used(fleet, now);
+}
 
 /* Goes through what is due for one fleet. */
 static uint64_t watch_fleet(struct fleet *fleet, uint64_t now)
 {
-    static watch_duty *const duties[] = { watch_links, watch_file };
-    uint64_t next = UINT64_MAX;
+    static watch_duty *const duties[] = {
+        watch_probe, watch_links, watch_file,
+    };
+    uint64_t next = is_used(fleet, now) ? fleet->use.until : UINT64_MAX;
 
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
         next = clock_earlier(next, duties[i](fleet, now));

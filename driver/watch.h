@@ -18,8 +18,8 @@
 #include "fleet.h"
 
 /* The fleet is watched from now on, if it was not.  Said after a unit has
-   been placed in it: one load where it is watched already.  No lock may be
-   held. */
+   been placed in it, or was not: one load where it is watched already.  No lock
+   may be held. */
 void watch_begin(struct fleet *fleet);
 
 static inline void watch_use(struct fleet *fleet)
@@ -34,6 +34,21 @@ static inline void watch_use(struct fleet *fleet)
    lock held; the fleet is retained meanwhile. */
 typedef uint64_t watch_duty(struct fleet *fleet, uint64_t now);
 
-watch_duty watch_file, watch_links;
+/* Is the fleet used: does a session hold a link, does a unit wait, or has one
+   been placed or refused, and for WATCH_USED_MS afterwards?  For duties. */
+enum { WATCH_USED_MS = 30000 };
+bool watch_is_used(const struct fleet *fleet, uint64_t now);
+
+/* Probes each instance when it is due (fleet_probe.h): over an idle link, else
+   over one of the keeper's own, of MonitorUID, or of any login that has proved
+   good; and gives up what takes too long. */
+watch_duty watch_probe;
+
+/* Closes links and wakes units where an instance has changed
+   (watch_links.c). */
+watch_duty watch_links;
+
+/* Reads the map file again when it changes (watch_file.c). */
+watch_duty watch_file;
 
 #endif

@@ -38,7 +38,8 @@
 #define STRICT "DSN=orders;AffinityMode=strict"
 #define ON_N2 STRICT ";AffinityKey=1500"
 
-enum { ENVS = 2000, LOADS = 60, KEEPER_IDLE_MS = 5000, EXIT_MS = 3000 };
+enum { ENVS = 2000, LOADS = 60, KEEPER_IDLE_MS = 5000, EXIT_MS = 3000,
+       WATCH_USED_MS = 30000 };
 
 extern char **environ;
 
@@ -618,7 +619,7 @@ static void try_manners(void)
            name);
     snprintf(after, sizeof after, "%s", setlocale(LC_ALL, NULL));
     tap_is("nor has the locale", after, before);
-    gone = trouble_await(alone, &others, KEEPER_IDLE_MS + 10000);
+    gone = trouble_await(alone, &others, WATCH_USED_MS + KEEPER_IDLE_MS + 10000);
     tap_ok(gone, "helper threads go when there is nothing to do",
            "%u are left", helpers(&open) - others);
     SQLFreeHandle(SQL_HANDLE_ENV, trouble_env);

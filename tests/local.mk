@@ -55,6 +55,7 @@ unit_tests = \
 	tests/unit-connstr \
 	tests/unit-diag \
 	tests/unit-event \
+	tests/unit-fleet_facts \
 	tests/unit-fleet_group \
 	tests/unit-fleet_state \
 	tests/unit-inifile \
@@ -66,6 +67,7 @@ unit_tests = \
 	tests/unit-keeper_clock \
 	tests/unit-link \
 	tests/unit-link_error \
+	tests/unit-link_probe \
 	tests/unit-link_reset \
 	tests/unit-link_socket \
 	tests/unit-lock \
@@ -89,6 +91,8 @@ unit_tests = \
 	tests/unit-text_encoding \
 	tests/unit-topology \
 	tests/unit-topology_file \
+	tests/unit-watch \
+	tests/unit-watch_probe \
 	$(NULL)
 
 # Programs and scripts that need the sandbox; they print TAP.
@@ -141,6 +145,7 @@ integration_scripts = \
 	tests/sandbox-test.sh \
 	tests/sqlite-test.py \
 	tests/topology-test.py \
+	tests/watch-test.py \
 	$(NULL)
 
 TESTS += $(check_scripts)
@@ -342,11 +347,37 @@ tests_unit_place_SOURCES = \
 	tests/sim.c \
 	tests/sim.h \
 	$(NULL)
-tests_unit_place_LDFLAGS = \
+sim_ldflags = \
 	$(AM_LDFLAGS) \
-	-Wl,--wrap=clock_ns,--wrap=cond_wait,--wrap=lock_stripe \
-	-Wl,--wrap=cond_signal,--wrap=cond_broadcast,--wrap=route_choose \
+	-Wl,--wrap=clock_ns,--wrap=cond_wait \
+	-Wl,--wrap=cond_signal,--wrap=cond_broadcast \
 	$(NULL)
+tests_unit_place_LDFLAGS = \
+	$(sim_ldflags) \
+	-Wl,--wrap=lock_stripe,--wrap=route_choose \
+	$(NULL)
+tests_unit_watch_SOURCES = \
+	tests/unit-watch.c \
+	tests/pretend.c \
+	tests/pretend.h \
+	tests/sim.c \
+	tests/sim.h \
+	$(NULL)
+tests_unit_watch_LDFLAGS = $(sim_ldflags)
+tests_unit_watch_probe_SOURCES = \
+	tests/unit-watch_probe.c \
+	tests/pretend.c \
+	tests/pretend.h \
+	tests/sim.c \
+	tests/sim.h \
+	$(NULL)
+tests_unit_watch_probe_LDFLAGS = $(sim_ldflags)
+tests_unit_fleet_facts_SOURCES = \
+	tests/unit-fleet_facts.c \
+	tests/sim.c \
+	tests/sim.h \
+	$(NULL)
+tests_unit_fleet_facts_LDFLAGS = $(sim_ldflags)
 tests_unit_pool_SOURCES = \
 	tests/unit-pool.c \
 	tests/pretend.c \

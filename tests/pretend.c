@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "connstr.h"
 #include "fleet_group.h"
 #include "inner.h"
 #include "inner_kind.h"
@@ -43,7 +44,8 @@ static char folder[] = "/tmp/unit-pretend-XXXXXX";
 
 struct pretend_stmt {
     struct pretend_conn *conn;
-    bool who, fetched;
+    bool fetched;
+    SQLSMALLINT columns;
 };
 
 static _Thread_local char last_state[6];
@@ -131,7 +133,10 @@ static SQLRETURN connect_as(struct pretend_conn *conn)
     SQLRETURN rc = SQL_SUCCESS;
 
     mutex_lock(&pretend_lock);
-    if (at->manner == PRETEND_SERVES || at->manner == PRETEND_HANGS) {
+    if (*at->unwelcome && strcmp(at->unwelcome, conn->user) == 0) {
+        at->turned_away++;
+        rc = error("28P01");
+    } else if (at->manner == PRETEND_SERVES || at->manner == PRETEND_HANGS) {
         conn->connected = true;
         at->opened++;
         at->open++;
@@ -149,6 +154,7 @@ static SQLRETURN driver_connect(SQLHDBC hdbc, SQLHWND window, SQLCHAR *string,
                                 SQLUSMALLINT completion)
 {
     struct pretend_conn *conn = hdbc;
+    const char *user = strstr((char *)string, ";as=");
     SQLRETURN rc;
 
     (void)window;
@@ -158,7 +164,9 @@ static SQLRETURN driver_connect(SQLHDBC hdbc, SQLHWND window, SQLCHAR *string,
     (void)needed;
     (void)completion;
     enter(conn);
-    /* to=h1;… */
+    /* to=h1;as=u1; */
+    snprintf(conn->user, sizeof conn->user, "%.*s",
+             (int)strcspn(user + 4, ";"), user + 4);
     conn->instance = (uint32_t)strtoul((char *)string + 4, NULL, 10) - 1;
     travel(conn);
     rc = connect_as(conn);
@@ -224,7 +232,8 @@ static SQLRETURN end_tran(SQLSMALLINT type, SQLHANDLE handle,
     return alive ? SQL_SUCCESS : error("08S01");
 }
 
-/* RESET cleans, WHO asks; both take a round trip. */
+/* RESET cleans, WHO asks, and so do the probes (kind below); all take a round
+   trip. */
 static SQLRETURN exec_direct(SQLHSTMT hstmt, SQLCHAR *text, SQLINTEGER length)
 {
     struct pretend_stmt *stmt = hstmt;
@@ -238,9 +247,17 @@ static SQLRETURN exec_direct(SQLHSTMT hstmt, SQLCHAR *text, SQLINTEGER length)
         rc = error("08S01");
     }
     mutex_lock(&pretend_lock);
-    stmt->who = strcmp((char *)text, "WHO") == 0;
-    if (rc == SQL_SUCCESS && stmt->who) {
+    stmt->columns = strcmp((char *)text, "WHO") == 0            ? 6
+                    : strcmp((char *)text, "SELECT ALL") == 0   ? 12
+                    : strcmp((char *)text, "SELECT SIGN") == 0 ? 1
+                                                                : 0;
+    if (rc == SQL_SUCCESS && stmt->columns == 12 &&
+        strcmp(at->mistrusts, conn->user) == 0) {
+        rc = error("42501");
+    } else if (rc == SQL_SUCCESS && stmt->columns == 6) {
         at->validated++;
+    } else if (rc == SQL_SUCCESS && stmt->columns) {
+        at->probed++;
     } else if (rc == SQL_SUCCESS && at->reset_fails) {
         rc = error("55006");
     } else if (rc == SQL_SUCCESS) {
@@ -254,7 +271,7 @@ static SQLRETURN exec_direct(SQLHSTMT hstmt, SQLCHAR *text, SQLINTEGER length)
 
 static SQLRETURN num_result_cols(SQLHSTMT stmt, SQLSMALLINT *count)
 {
-    *count = ((struct pretend_stmt *)stmt)->who ? 6 : 0;
+    *count = ((struct pretend_stmt *)stmt)->columns;
     return SQL_SUCCESS;
 }
 
@@ -273,16 +290,25 @@ static SQLRETURN get_data(SQLHSTMT hstmt, SQLUSMALLINT column,
 {
     const struct pretend_stmt *stmt = hstmt;
     uint32_t i = stmt->conn->instance;
-    bool standby;
+    struct pretend_instance at;
 
     (void)type;
     mutex_lock(&pretend_lock);
-    standby = pretend_at[i].standby;
+    at = pretend_at[i];
     mutex_unlock(&pretend_lock);
     if (column == 1) {
-        *length = snprintf(value, (size_t)room, "%d", standby);
+        *length = snprintf(value, (size_t)room, "%d", at.standby);
     } else if (column == 2) {
         *length = snprintf(value, (size_t)room, "%u", i);
+    } else if (column == 3 && at.timeline) {
+        *length = snprintf(value, (size_t)room, "%u", at.timeline);
+    } else if (column == 7) {
+        *length = snprintf(value, (size_t)room, "%llu",
+                           (unsigned long long)at.position);
+    } else if (column == 8) {
+        *length = snprintf(value, (size_t)room, "%u", at.open);
+    } else if (column == 9) {
+        *length = snprintf(value, (size_t)room, "100");
     } else {
         *length = SQL_NULL_DATA;
     }
@@ -312,7 +338,8 @@ static bool compose(const struct inner_target *target, bool wide,
 {
     (void)wide;
     (void)why;
-    text_appendf(out, "to=%s;", target->host);
+    text_appendf(out, "to=%s;as=%s;", target->host,
+                 connstr_value(target->passed, "UID"));
     return true;
 }
 
@@ -348,6 +375,9 @@ static enum inner_fault fault(const char *state, SQLINTEGER native,
 }
 
 static const char *const who[] = { "WHO", NULL };
+static const struct inner_probe probe[] = {
+    { "ALL", "" }, { "SIGN", "" }, { NULL, NULL },
+};
 
 static const struct inner_kind kind = {
     .name = "pretend",
@@ -356,6 +386,7 @@ static const struct inner_kind kind = {
     .reset = "RESET",
     .settings = settings,
     .who = who,
+    .probe = probe,
     .attr_default = attr_default,
     .fault = fault,
 };

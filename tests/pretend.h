@@ -37,17 +37,23 @@ struct pretend_instance {
     bool standby;
     uint32_t open;        /* connections */
     uint32_t most;        /* that ever were open at once */
-    uint64_t opened, reset, validated; /* so far */
+    uint64_t opened, reset, validated, probed; /* so far */
+    uint64_t position;    /* of its log */
+    uint32_t timeline;    /* 0 = it does not say */
+    char unwelcome[16];   /* whose login it refuses; "" = nobody's */
+    uint64_t turned_away; /* so often it has */
+    char mistrusts[16];   /* whom it does not tell all in a probe */
     bool reset_fails;
 };
 
 /* One connection: what a link's hdbc points to. */
 struct pretend_conn {
     uint32_t instance;
+    char user[16];
     bool connected, dead;
     bool dirty;           /* set by a session, cleared by a reset */
     _Atomic bool busy;    /* a call is in it */
-    _Atomic bool user;    /* for the tests: a session holds it */
+    _Atomic bool held;    /* for the tests: a session holds it */
 };
 
 /* Everything is behind pretend_lock (LOCK_DIAG), as is what follows. */

@@ -16,6 +16,7 @@
 #include <utlist.h>
 
 #include "keeper.h"
+#include "keeper_clock.h"
 #include "lock.h"
 
 enum state { READY, WAITING, ENDED };
@@ -40,10 +41,12 @@ static struct {
     struct job *jobs;
     uint64_t now;
     bool refuses;
+    uint64_t wake; /* the keeper's clock's next round; UINT64_MAX = none */
 } sim = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .back = PTHREAD_COND_INITIALIZER,
     .now = UINT64_C(1000000) * NS_PER_MS,
+    .wake = UINT64_MAX,
 };
 
 static _Thread_local struct sim_thread *self;
@@ -217,6 +220,14 @@ void sim_set_now(uint64_t now)
     sim.now = now;
 }
 
+uint64_t sim_wake(void)
+{
+    uint64_t wake = sim.wake;
+
+    sim.wake = UINT64_MAX;
+    return wake;
+}
+
 void sim_accept(bool accept)
 {
     sim.refuses = !accept;
@@ -307,4 +318,29 @@ bool keeper_finish(uint64_t until)
 void keeper_figures(struct keeper_figures *out)
 {
     *out = (struct keeper_figures){ .queued = sim_jobs() };
+}
+
+/* ---- the keeper's clock --------------------------------------------------------------- */
+
+static keeper_round *clock_round;
+
+void keeper_clock_set(keeper_round *round)
+{
+    clock_round = round;
+}
+
+uint64_t sim_round(uint64_t now)
+{
+    return clock_round(now);
+}
+
+void keeper_clock_wake(uint64_t at)
+{
+    sim.wake = clock_earlier(sim.wake, at);
+}
+
+bool keeper_clock_stop(uint64_t until)
+{
+    (void)until;
+    return true;
 }

@@ -7,7 +7,7 @@
  * job begins, and how late it is.  So a run is the same each time, and what
  * must hold between two turns can be looked at.
  *
- * It stands in for keeper_crew.c, and for the clock and conditions of lock.c:
+ * It stands in for keeper_crew.c and keeper_clock.c, and for the clock and conditions of lock.c:
  * the program is linked with --wrap=clock_ns, cond_wait, cond_signal and
  * cond_broadcast.
  */
@@ -41,6 +41,13 @@ void sim_pause(void);
 uint64_t sim_next(void);
 uint64_t sim_now(void);
 void sim_set_now(uint64_t now);
+
+/* When the keeper's clock was asked to make a round since the last call, at the
+   earliest; UINT64_MAX = it was not. */
+uint64_t sim_wake(void);
+
+/* One round of the keeper's clock, if watch.c is in the program. */
+uint64_t sim_round(uint64_t now);
 
 /* From now on the keeper accepts (true) or refuses jobs. */
 void sim_accept(bool accept);

@@ -30,6 +30,7 @@
 #include "place.h"
 #include "pool_shelf.h"
 #include "pretend.h"
+#include "watch.h"
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
 
@@ -140,7 +141,7 @@ static void use(struct link *link, uint64_t *drawn)
     struct pretend_conn *conn = pretend_of(link);
     struct link_error error;
 
-    if (atomic_exchange(&conn->user, true)) {
+    if (atomic_exchange(&conn->held, true)) {
         fprintf(stderr, "two sessions hold one link\n");
         abort();
     }
@@ -156,7 +157,7 @@ static void use(struct link *link, uint64_t *drawn)
     if (draw(drawn, 50) == 0) {
         pretend_kill(conn);
     }
-    atomic_store(&conn->user, false);
+    atomic_store(&conn->held, false);
 }
 
 static void *work(void *arg)
@@ -232,6 +233,54 @@ static void *look(void *unused)
     return NULL;
 }
 
+/* Stands in for watch.c. */
+bool watch_is_used(const struct fleet *fleet, uint64_t now)
+{
+    (void)fleet;
+    (void)now;
+    return !over;
+}
+
+/* Probes over any pool, some of whose links die just then; one at a time per
+   instance, as the keeper does. */
+static void probe(uint64_t *drawn)
+{
+    uint32_t i = (uint32_t)draw(drawn, INSTANCES);
+    struct login *login = taken[draw(drawn, COUNT(taken))].login;
+    struct pool *pool = &login->pools[i];
+    bool new = draw(drawn, 20) == 0, awaited;
+
+    mutex_lock(&login->lock);
+    mutex_lock(&login->fleet->lock);
+    awaited = login->fleet->instances[i].probe.awaited;
+    mutex_unlock(&login->fleet->lock);
+    if (!awaited && pool_probe_locked(pool, new) > POOL_PROBE_REFUSED) {
+        if (pool->links[LINK_IDLE] && draw(drawn, 8) == 0) {
+            pretend_kill(pretend_of(pool->links[LINK_IDLE]->prev));
+        }
+        pool_probe_begin_locked(pool, new);
+    } else if (draw(drawn, 50) == 0) {
+        pool_probe_leave_locked(pool);
+    }
+    mutex_unlock(&login->lock);
+}
+
+/* And the keeper's rounds in between. */
+static void *watch(void *unused)
+{
+    uint64_t drawn = 7;
+
+    (void)unused;
+    while (!over) {
+        probe(&drawn);
+        if (draw(&drawn, 50) == 0) {
+            watch_probe(taken[0].fleet, clock_ns());
+        }
+        usleep(20);
+    }
+    return NULL;
+}
+
 static void await_no_connections(void)
 {
     uint64_t until = clock_ns() + 60000 * NS_PER_MS;
@@ -262,7 +311,7 @@ static void take_both(void)
     for (size_t k = 0; k < COUNT(taken); k++) {
         struct config *config = pretend_config(
             INSTANCES, "PoolMax=3;PoolMaxTotal=7;PoolTrust=1;PoolMaxReuse=9;"
-            "ConnectTimeout=2000;", uids[k]);
+            "ConnectTimeout=2000;CheckInterval=1;", uids[k]);
         taken[k].fleet = fleet_get(config, NULL);
         taken[k].login = login_get(taken[k].fleet, config, 3, false);
         config_free(config);
@@ -272,13 +321,15 @@ static void take_both(void)
 
 static void nothing_breaks_and_nothing_is_left(void **state)
 {
-    pthread_t threads[THREADS], troubled, looking;
+    pthread_t threads[THREADS], troubled, looking, watching;
+    uint64_t probed = 0;
     (void)state;
 
     own_keys();
     take_both();
     pthread_create(&troubled, NULL, trouble, NULL);
     pthread_create(&looking, NULL, look, NULL);
+    pthread_create(&watching, NULL, watch, NULL);
     for (uintptr_t i = 0; i < THREADS; i++) {
         pthread_create(&threads[i], NULL, work, (void *)(i + 1));
     }
@@ -288,7 +339,15 @@ static void nothing_breaks_and_nothing_is_left(void **state)
     over = true;
     pthread_join(troubled, NULL);
     pthread_join(looking, NULL);
-    print_message("# %u served, %u refused\n", served, refused);
+    pthread_join(watching, NULL);
+    mutex_lock(&pretend_lock);
+    for (uint32_t i = 0; i < INSTANCES; i++) {
+        probed += pretend_at[i].probed;
+    }
+    mutex_unlock(&pretend_lock);
+    print_message("# %u served, %u refused, %llu probes\n", served, refused,
+                  (unsigned long long)probed);
+    assert_true(probed > 0);
     assert_int_equal(served + refused, THREADS * 400);
     assert_true(served > THREADS * 100);
     for (size_t k = 0; k < COUNT(taken); k++) {
