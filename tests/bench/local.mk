@@ -21,6 +21,7 @@ bench_programs = \
 	tests/bench/memory \
 	tests/bench/rows \
 	tests/bench/verdict \
+	tests/bench/watch \
 	$(NULL)
 EXTRA_PROGRAMS = $(bench_programs)
 EXTRA_LTLIBRARIES = tests/bench/libnothing.la
@@ -42,6 +43,8 @@ tests_bench_rows_SOURCES = tests/bench/rows.c $(bench)
 tests_bench_rows_LDADD = $(integration_ldadd)
 tests_bench_verdict_SOURCES = tests/bench/verdict.c $(bench)
 tests_bench_verdict_LDADD = driver/libcore.la $(integration_ldadd)
+tests_bench_watch_SOURCES = tests/bench/watch.c $(bench)
+tests_bench_watch_LDADD = $(integration_ldadd)
 
 # Under the conditions of ours: the same names, found in the same way, and
 # linked with libc, though it hardly needs it, and nothing else.
