@@ -57,12 +57,13 @@ struct diag_header {
 };
 
 struct diags {
-    /* Is there anything that the next call has to clear?  The only thing the
-       fast path looks at (relaxed load). */
-    atomic_bool dirty;
     /* The inner handle does not tell what the latest call left: that call did
        not reach it, or another of ours has come after. */
     atomic_bool aside;
+    /* Is there anything that the next call has to clear?  The only thing the
+       fast path looks at (relaxed load);
+       not first, lest the list's address be computed for it. */
+    atomic_bool dirty;
     struct mutex lock; /* guards what follows */
     struct diag_record *first;
     SQLRETURN result; /* SQL_DIAG_RETURNCODE */
@@ -85,7 +86,8 @@ void diag_wipe(struct diags *diags);
 /* At the start of each call but SQLGetDiag* and SQLCancel. */
 static inline void diag_clear(struct diags *diags)
 {
-    if (atomic_load_explicit(&diags->dirty, memory_order_relaxed)) {
+    if (__builtin_expect(atomic_load_explicit(&diags->dirty,
+                                              memory_order_relaxed), 0)) {
         diag_wipe(diags);
     }
 }

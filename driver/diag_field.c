@@ -321,6 +321,9 @@ bool diag_empty(struct diags *diags)
 {
     bool empty;
 
+    if (!atomic_load_explicit(&diags->dirty, memory_order_relaxed)) {
+        return true;
+    }
     mutex_lock(&diags->lock);
     empty = !diags->first;
     mutex_unlock(&diags->lock);

@@ -312,7 +312,7 @@ struct stmt *handle_new_stmt(struct dbc *dbc, const struct inner_calls *call,
         desc->stmt = stmt;
         desc->role = role;
         desc->call = call;
-        stmt->current[role] = desc;
+        atomic_init(&stmt->current[role], desc);
         begin(&desc->head, HANDLE_DESC, dbc->dsn);
     }
     begin(&stmt->head, HANDLE_STMT, dbc->dsn);
