@@ -5,7 +5,7 @@
  * SQL commands of ours, for tools that can only send SQL (design §5.3, rules
  * §12): is this text one, which one, and what does it answer.
  *
- * command_likely.c the cheap look that every statement gets
+ * command_likely.h the cheap look that every statement gets
  * command_parse.c  the exact one
  * command.c        running one
  * command_show.c   what each answers, as rows; command_explain.c of EXPLAIN,
@@ -46,13 +46,6 @@ struct command {
     enum text_width width; /* of the call that brought it */
     char *argument;        /* UTF-8, its quotes undone; NULL: it has none */
 };
-
-/* Could this text hold a command?  False: certainly not; no allocation, no
-   conversion.  For most statements a few instructions say so and, lest one of
-   ours hide among several, a search for a ';'.  length as in SQLExecDirect; a
-   text or length that is not allowed is not ours. */
-bool command_likely(const void *text, SQLINTEGER length,
-                    enum text_width width);
 
 enum command_found {
     COMMAND_NOT_OURS, /* goes to the inner driver as it is */

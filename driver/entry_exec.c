@@ -13,12 +13,13 @@
  */
 #include "autoconf.h"
 
-#include "surface.h"
+#include "entry_hot.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
 #include "command.h"
+#include "command_likely.h"
 #include "session.h"
 
 /* A prepared command tells its columns before it has values: as wide as
@@ -27,15 +28,18 @@ enum { PREPARED_WIDTH = 255 };
 
 /* ---- is it ours? ----------------------------------------------------- */
 
-static enum command_found look_closer(struct diags *diags,
-                                      enum text_width width, const void *text,
-                                      SQLINTEGER length,
-                                      struct command *command)
+/* REFUSED: the reason is in the records. */
+static enum command_found look(struct diags *diags, enum text_width width,
+                               const void *text, SQLINTEGER length,
+                               struct command *command)
 {
     enum command_found found = COMMAND_REFUSED;
     struct why why = { 0 };
     struct text utf8;
 
+    if (!command_likely(text, length, width)) {
+        return COMMAND_NOT_OURS;
+    }
     text_init(&utf8);
     text_append_argument(&utf8, text, length, width, TEXT_CHARACTERS);
     if (utf8.failed) {
@@ -49,18 +53,6 @@ static enum command_found look_closer(struct diags *diags,
     return found;
 }
 
-/* REFUSED: the reason is in the records. */
-static inline enum command_found look(struct diags *diags,
-                                      enum text_width width, const void *text,
-                                      SQLINTEGER length,
-                                      struct command *command)
-{
-    if (!SURFACE_UNLIKELY(command_likely(text, length, width))) {
-        return COMMAND_NOT_OURS;
-    }
-    return look_closer(diags, width, text, length, command);
-}
-
 /* The end of a call in which the inner driver was not asked. */
 static SQLRETURN leave(struct stmt *stmt, SQLRETURN rc)
 {
@@ -72,15 +64,10 @@ void entry_forget_command(struct stmt *stmt)
 {
     command_free(stmt->command);
     stmt->command = NULL;
+    stmt->prepared = PREPARED_THEIRS;
 }
 
 /* ---- units ----------------------------------------------------------- */
-
-static inline void begin_unit(struct stmt *stmt)
-{
-    atomic_store_explicit(&stmt->dbc->unit, true, memory_order_relaxed);
-    atomic_store_explicit(&stmt->executed, true, memory_order_relaxed);
-}
 
 /* Certainly no unit is open: nothing was run since the last one ended, and no
    other statement has a cursor through which one can begin unseen (SQLSetPos,
@@ -129,12 +116,10 @@ static void end_own_unit(struct stmt *stmt)
 
 /* ---- running a command ----------------------------------------------- */
 
-enum way { WAY_DIRECT, WAY_PREPARE, WAY_EXECUTE };
-
 /* The SELECT to the inner statement, in the width in which the command came.
    A prepared one is prepared anew each time, since its values are. */
 static SQLRETURN send(const struct stmt *stmt, enum text_width width,
-                      enum way way, void *text, SQLINTEGER length)
+                      enum entry_way way, void *text, SQLINTEGER length)
 {
     const struct inner_calls *call = stmt->call;
     SQLRETURN rc;
@@ -156,7 +141,7 @@ static SQLRETURN send(const struct stmt *stmt, enum text_width width,
 }
 
 static bool can_send(const struct inner_calls *call, enum text_width width,
-                     enum way way)
+                     enum entry_way way)
 {
     bool direct = way == WAY_DIRECT;
 
@@ -208,7 +193,7 @@ static SQLRETURN say_rows(struct stmt *stmt,
 /* Makes the answer the statement's result set, or (WAY_PREPARE) its shape
    what the statement is prepared for. */
 static SQLRETURN answer_with(struct stmt *stmt, enum text_width width,
-                             enum way way,
+                             enum entry_way way,
                              const struct command_answer *answer)
 {
     struct text sql;
@@ -240,7 +225,7 @@ static SQLRETURN answer_with(struct stmt *stmt, enum text_width width,
 }
 
 static SQLRETURN run(struct stmt *stmt, const struct command *command,
-                     enum way way)
+                     enum entry_way way)
 {
     struct command_answer answer;
     struct command_view view;
@@ -267,26 +252,7 @@ static SQLRETURN run(struct stmt *stmt, const struct command *command,
     return rc;
 }
 
-/* ---- the four functions ---------------------------------------------- */
-
-/* SQLExecDirect and SQLPrepare take the same arguments; inner is the statement
-   behind the handle. */
-static inline __attribute__((always_inline)) SQLRETURN
-forward_text(struct stmt *stmt, SQLHSTMT inner, enum text_width width,
-             __typeof__(SQLPrepare) *narrow, __typeof__(SQLPrepareW) *wide,
-             const char *name, void *text, SQLINTEGER length)
-{
-    if (SURFACE_UNLIKELY(width == TEXT_WIDE ? !wide : !narrow)) {
-        return entry_missing(&stmt->head, name, width);
-    }
-    return surface_leave_STMT(&stmt->head,
-                              width == TEXT_WIDE ? wide(inner, text, length)
-                                                 : narrow(inner, text, length));
-}
-
-#define FORWARD_TEXT(function) \
-    forward_text(stmt, handle, width, call->function, call->function##W, \
-                 #function, text, length)
+/* ---- what entry_hot.h leaves --------------------------------------------- */
 
 static SQLRETURN run_directly(struct stmt *stmt, struct command *command)
 {
@@ -305,6 +271,7 @@ static SQLRETURN prepare(struct stmt *stmt, struct command *command)
         stmt->command = malloc(sizeof *command);
         if (stmt->command) {
             *stmt->command = *command;
+            stmt->prepared = PREPARED_COMMAND;
             return rc;
         }
         rc = diag_add(&stmt->head.diags, WHY_MEMORY, "%s", "");
@@ -313,21 +280,21 @@ static SQLRETURN prepare(struct stmt *stmt, struct command *command)
     return rc;
 }
 
-/* For a text that could hold a command.  True: it does, and *rc is what the
-   call returns; false: it is to be forwarded. */
-static __attribute__((noinline, cold)) bool
-take_command(struct stmt *stmt, enum text_width width, enum way way,
-             void *text, SQLINTEGER length, SQLRETURN *rc)
+/* True: the text is a command of ours or was meant for one, and *rc is what
+   the call returns; false: it is to be forwarded. */
+static bool take_command(struct stmt *stmt, enum text_width width,
+                         enum entry_way way, const void *text,
+                         SQLINTEGER length, SQLRETURN *rc)
 {
     struct command command;
 
-    switch (look_closer(&stmt->head.diags, width, text, length, &command)) {
+    switch (look(&stmt->head.diags, width, text, length, &command)) {
     case COMMAND_OURS:
         *rc = way == WAY_DIRECT ? run_directly(stmt, &command)
                                 : prepare(stmt, &command);
         return true;
     case COMMAND_REFUSED:
-        stmt->refused = true;
+        stmt->prepared = PREPARED_NOTHING;
         *rc = leave(stmt, SQL_ERROR);
         return true;
     default:
@@ -337,76 +304,54 @@ take_command(struct stmt *stmt, enum text_width width, enum way way,
 
 /* The statement cannot be used; but a session that has lost its link may still
    ask what has become of it. */
-static __attribute__((noinline, cold)) SQLRETURN
-refuse_text(struct stmt *stmt, enum text_width width, enum way way,
-            void *text, SQLINTEGER length, SQLRETURN rc)
+static SQLRETURN refuse_text(struct stmt *stmt, enum text_width width,
+                             enum entry_way way, const void *text,
+                             SQLINTEGER length, SQLRETURN rc)
 {
     if (way == WAY_DIRECT && handle_is(stmt, HANDLE_STMT) &&
-        session_is_lost(stmt->dbc->session) &&
-        command_likely(text, length, width)) {
+        session_is_lost(stmt->dbc->session)) {
         take_command(stmt, width, way, text, length, &rc);
     }
     return rc;
 }
 
-/* SQLExecDirect or SQLPrepare; most texts go through at once. */
-static inline __attribute__((always_inline)) SQLRETURN
-take_text(enum text_width width, SQLHSTMT handle, enum way way, void *text,
-          SQLINTEGER length)
+SQLRETURN entry_run_text(SQLHSTMT handle, void *text, SQLINTEGER length,
+                         enum text_width width, enum entry_way way)
 {
     struct stmt *stmt = handle;
-    const struct inner_calls *call = NULL;
+    const struct inner_calls *call;
     SQLRETURN rc = surface_enter_STMT(&handle, &call);
 
-    if (SURFACE_UNLIKELY(rc != SQL_SUCCESS)) {
+    if (rc != SQL_SUCCESS) {
         return refuse_text(stmt, width, way, text, length, rc);
     }
-    surface_forget_prepared(&stmt->head);
-    stmt->refused = false;
-    if (SURFACE_UNLIKELY(command_likely(text, length, width)) &&
-        take_command(stmt, width, way, text, length, &rc)) {
-        return rc;
-    }
-    /* Asked for its columns, a prepared statement begins one, too (rules
-       §9.0). */
-    begin_unit(stmt);
-    return way == WAY_DIRECT ? FORWARD_TEXT(SQLExecDirect)
-                             : FORWARD_TEXT(SQLPrepare);
+    entry_forget_command(stmt);
+    return take_command(stmt, width, way, text, length, &rc)
+               ? rc
+               : entry_forward_text(stmt, width, way, text, length);
 }
 
-SQLRETURN entry_SQLExecDirect(enum text_width width, SQLHSTMT handle,
-                              void *text, SQLINTEGER length)
-{
-    return take_text(width, handle, WAY_DIRECT, text, length);
-}
-
-SQLRETURN entry_SQLPrepare(enum text_width width, SQLHSTMT handle, void *text,
-                           SQLINTEGER length)
-{
-    return take_text(width, handle, WAY_PREPARE, text, length);
-}
-
-SQLRETURN entry_SQLExecute(SQLHSTMT handle)
+SQLRETURN entry_run_prepared(SQLHSTMT handle)
 {
     struct stmt *stmt = handle;
-    const struct inner_calls *call = NULL;
+    const struct inner_calls *call;
     SQLRETURN rc = surface_enter_STMT(&handle, &call);
 
     if (rc != SQL_SUCCESS) {
         return rc;
     }
-    if (SURFACE_UNLIKELY(stmt->command || stmt->refused)) {
-        return stmt->command ? run(stmt, stmt->command, WAY_EXECUTE)
-                             : leave(stmt, diag_add(&stmt->head.diags,
-                                                    WHY_SEQUENCE,
-                                                    "nothing is prepared"));
+    switch (stmt->prepared) {
+    case PREPARED_COMMAND:
+        return run(stmt, stmt->command, WAY_EXECUTE);
+    case PREPARED_NOTHING:
+        return leave(stmt, diag_add(&stmt->head.diags, WHY_SEQUENCE,
+                                    "nothing is prepared"));
+    default:
+        return entry_forward_execute(stmt);
     }
-    begin_unit(stmt);
-    if (!call->SQLExecute) {
-        return entry_missing(&stmt->head, "SQLExecute", TEXT_NARROW);
-    }
-    return surface_leave_STMT(&stmt->head, call->SQLExecute(handle));
 }
+
+/* ---- SQLNativeSql ---------------------------------------------------- */
 
 /* A command has no native form, so it is its own. */
 static SQLRETURN copy_text(struct head *head, enum text_width width,

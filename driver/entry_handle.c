@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * SQLAllocHandle, SQLFreeHandle and SQLFreeStmt.  Environments and sessions
+ * SQLAllocHandle and SQLFreeHandle.  Environments and sessions
  * cost no inner call; statements and explicit descriptors are made on the
  * session's link together with their inner twins.
  *
@@ -11,7 +11,7 @@
  */
 #include "autoconf.h"
 
-#include "surface.h"
+#include "entry_hot.h"
 
 #include "session.h"
 
@@ -219,28 +219,17 @@ SQLRETURN entry_SQLFreeHandle(SQLSMALLINT type, SQLHANDLE handle)
     }
 }
 
-/* The manager turns SQL_DROP into SQLFreeHandle; without it the inner
-   statement must not be dropped behind our back. */
-SQLRETURN entry_SQLFreeStmt(SQLHSTMT handle, SQLUSMALLINT option)
+SQLRETURN entry_close(SQLHSTMT handle, SQLUSMALLINT option)
 {
-    struct head *head = handle;
+    struct stmt *stmt = handle;
     const struct inner_calls *call;
     SQLRETURN rc;
 
-    if (option == SQL_DROP) {
-        return entry_SQLFreeHandle(SQL_HANDLE_STMT, handle);
-    }
-    if (handle_is(head, HANDLE_STMT) && !handle_inherited(head) &&
-        session_is_lost(((struct stmt *)head)->dbc->session)) {
-        diag_clear(&head->diags);
+    if (handle_is(stmt, HANDLE_STMT) && !handle_inherited(&stmt->head) &&
+        session_is_lost(stmt->dbc->session)) {
+        diag_clear(&stmt->head.diags);
         return SQL_SUCCESS; /* what it would let go of is gone with the link */
     }
     rc = surface_enter_STMT(&handle, &call);
-    if (rc != SQL_SUCCESS) {
-        return rc;
-    }
-    if (!call->SQLFreeStmt) {
-        return entry_missing(head, "SQLFreeStmt", TEXT_NARROW);
-    }
-    return surface_leave_STMT(head, call->SQLFreeStmt(handle, option));
+    return rc == SQL_SUCCESS ? entry_forward_close(stmt, option) : rc;
 }

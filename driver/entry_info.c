@@ -27,6 +27,7 @@ static bool is_answered_here(SQLUSMALLINT function)
 #define ANSWERED_EACH(number)
 #define ANSWERED_LATE(number)
 #define ANSWERED_HAND(number)
+#define ANSWERED_HOT(number)
 #define PLAIN(name, number, kind, route, params, args) ANSWERED_##route(number)
 #define TEXT(name, number, kind, route, params, args) ANSWERED_##route(number)
     switch (function) {

@@ -104,6 +104,13 @@ struct desc {
     struct desc *prev, *next;
 };
 
+/* One byte, which each call that runs something compares where it lies. */
+enum __attribute__((packed)) stmt_prepared {
+    PREPARED_THEIRS,  /* whatever the inner statement holds */
+    PREPARED_COMMAND, /* an SQL command of ours */
+    PREPARED_NOTHING  /* the latest text was ours and wrong */
+};
+
 struct stmt {
     struct head head;
     const struct inner_calls *call; /* the inner driver's functions */
@@ -111,9 +118,9 @@ struct stmt {
     atomic_bool running; /* a call is inside the inner driver */
     struct link_child child; /* how the reset frees inner after disconnect */
     struct dbc *dbc;
-    struct command *command; /* an SQL command of ours that was prepared */
-    bool refused; /* the latest text was ours and wrong, so nothing is
-                     prepared, whatever the inner statement holds */
+    /* entry_exec.c's: what SQLExecute would run */
+    enum stmt_prepared prepared;
+    struct command *command; /* PREPARED_COMMAND: which; else NULL */
     atomic_bool executed;    /* entry_exec.c's: may have a cursor */
     struct desc implicit[DESC_ROLES];
     /* what the application set; written under dbc->lock, read without */

@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	driver/command.h \
 	driver/command_answer.h \
 	driver/command_facts.h \
+	driver/command_likely.h \
 	driver/command_show.h \
 	driver/config.def \
 	driver/config.h \
@@ -25,6 +26,7 @@ EXTRA_DIST += \
 	driver/driver.map \
 	driver/driver.symbols \
 	driver/entry_connect.h \
+	driver/entry_hot.h \
 	driver/entry_pooling.h \
 	driver/event.h \
 	driver/fleet.h \

@@ -111,8 +111,7 @@ uint32_t clock_backoff_ms(uint32_t before);
 void lock_keep_over_fork(struct mutex *m, enum lock_rank rank);
 
 /* How many forks lie between this process and the one that loaded us: what
-   was made under another count belongs to a parent.  One atomic load, inline
-   because every forwarded call asks. */
+   was made under another count belongs to a parent.  One atomic load. */
 extern _Atomic uint32_t lock_forks;
 
 static inline uint32_t fork_count(void)
@@ -121,9 +120,10 @@ static inline uint32_t fork_count(void)
 }
 
 /* Counts what makes a handle look again whether it may still be used: a fork,
-   links that sessions have lost.  Inline for the same reason: a forwarded call
-   compares it with what its handle has seen. */
-extern _Atomic uint32_t lock_news;
+   links that sessions have lost.  A forwarded call compares it with what its
+   handle has seen, so this is inline, and hidden lest its address be looked up
+   first. */
+extern __attribute__((visibility("hidden"))) _Atomic uint32_t lock_news;
 
 static inline uint32_t news_count(void)
 {

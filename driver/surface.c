@@ -13,6 +13,8 @@
 
 #include "surface.h"
 
+#include "entry_hot.h"
+
 #define EXPORT __attribute__((visibility("default")))
 
 /* A generated body.  `handle` becomes the inner handle; args begins with it. */

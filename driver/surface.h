@@ -29,6 +29,7 @@
 #define SURFACE_HAND_SELF(x) x
 #define SURFACE_HAND_LATE(x) x
 #define SURFACE_HAND_HAND(x) x
+#define SURFACE_HAND_HOT(x) x
 #define SURFACE_MADE_STAY(x) x
 #define SURFACE_MADE_FRESH(x) x
 #define SURFACE_MADE_PLACE(x)
@@ -36,6 +37,18 @@
 #define SURFACE_MADE_SELF(x)
 #define SURFACE_MADE_LATE(x)
 #define SURFACE_MADE_HAND(x)
+#define SURFACE_MADE_HOT(x)
+
+/* SURFACE_FAR_<route>(x) is x for rows whose body is a function of an
+   entry_*.c: all that are written by hand but those of entry_hot.h. */
+#define SURFACE_FAR_STAY(x)
+#define SURFACE_FAR_FRESH(x)
+#define SURFACE_FAR_PLACE(x) x
+#define SURFACE_FAR_EACH(x) x
+#define SURFACE_FAR_SELF(x) x
+#define SURFACE_FAR_LATE(x) x
+#define SURFACE_FAR_HAND(x) x
+#define SURFACE_FAR_HOT(x)
 
 /* What a generated body does besides forwarding. */
 #define SURFACE_FIRST_STAY(head)
@@ -45,10 +58,10 @@
    first. */
 #define CHARS void
 #define PLAIN(name, number, kind, route, params, args) \
-    SURFACE_HAND_##route(SQLRETURN entry_##name params;)
+    SURFACE_FAR_##route(SQLRETURN entry_##name params;)
 #define TEXT(name, number, kind, route, params, args) \
-    SURFACE_HAND_##route(SQLRETURN entry_##name(enum text_width width, \
-                                                SURFACE_SPLICE params);)
+    SURFACE_FAR_##route(SQLRETURN entry_##name(enum text_width width, \
+                                               SURFACE_SPLICE params);)
 #include "surface.def"
 
 /* One of the inner driver's functions in the width of a call. */
@@ -116,6 +129,17 @@ struct dbc *entry_dbc(SQLHANDLE handle);
 /* ---- the hot half ---------------------------------------------------- */
 
 #define SURFACE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* A live handle that may be used and is without records, so that entering is
+   no more than saying that a call runs. */
+static inline bool surface_is_plain_STMT(SQLHANDLE handle)
+{
+    const struct stmt *stmt = handle;
+
+    return handle_is(stmt, HANDLE_STMT) && !handle_is_stale(&stmt->head) &&
+           !atomic_load_explicit(&stmt->head.diags.dirty,
+                                 memory_order_relaxed);
+}
 
 /* Puts the inner handle into *handle and the inner driver's functions into
    *call.  Anything but SQL_SUCCESS is what the call returns. */

@@ -51,6 +51,7 @@ unit_tests = \
 	tests/unit-balance_fact \
 	tests/unit-balance_rendezvous \
 	tests/unit-command \
+	tests/unit-command_likely \
 	tests/unit-config \
 	tests/unit-connstr \
 	tests/unit-diag \

@@ -199,6 +199,7 @@ static void check_reached(const char *name, SQLHANDLE handle, unsigned count)
 #define MADE_SELF(x)
 #define MADE_LATE(x)
 #define MADE_HAND(x)
+#define MADE_HOT(x)
 #define HAND_STAY(x)
 #define HAND_FRESH(x)
 #define HAND_PLACE(x) x
@@ -206,6 +207,7 @@ static void check_reached(const char *name, SQLHANDLE handle, unsigned count)
 #define HAND_SELF(x) x
 #define HAND_LATE(x) x
 #define HAND_HAND(x) x
+#define HAND_HOT(x) x
 
 #define CHARS SQLCHAR
 #define PLAIN(name, number, kind, route, params, args) \

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "command.h"
+#include "command_likely.h"
 #include "inner_psqlodbc.h"
 #include "inner_sql.h"
 
@@ -235,8 +236,7 @@ static void most_texts_are_passed_over_at_once(void **state)
     }
 }
 
-/* A ';' at each place of texts of each length, since wide texts are searched
-   four units at a time. */
+/* A ';' at each place of texts of each length. */
 static void no_semicolon_is_missed(void **state)
 {
     char text[64];
@@ -288,6 +288,18 @@ static void wide_text_may_stand_at_an_odd_address(void **state)
     assert_false(command_likely(odd + 1, 9, TEXT_WIDE));
     free(odd);
     free(text);
+}
+
+/* Not the word, but with a pair as it has, whatever its address. */
+static void pairs_alone_are_no_word(void **state)
+{
+    (void)state;
+    assert_false(likely("; LIMIT 10 OFFSET 20"));
+    assert_false(likely("; LIMIT 10  OFFSET 20"));
+    assert_false(likely("; after; affirm; AFFINIT; FFINITY; AFFINIT"));
+    assert_true(likely("; OFFSET after AFFAFFINITY"));
+    assert_true(likely("; OFFSETafter AFAFFINITY"));
+    assert_true(likely("; OFFSETaffinity"));
 }
 
 static void bad_arguments_are_the_inner_drivers_to_refuse(void **state)
@@ -458,6 +470,7 @@ int main(void)
         cmocka_unit_test(no_semicolon_is_missed),
         cmocka_unit_test(wide_letters_are_not_taken_for_narrow_ones),
         cmocka_unit_test(wide_text_may_stand_at_an_odd_address),
+        cmocka_unit_test(pairs_alone_are_no_word),
         cmocka_unit_test(bad_arguments_are_the_inner_drivers_to_refuse),
         cmocka_unit_test(every_command_has_its_form),
         cmocka_unit_test(rows_become_a_select),
