@@ -88,6 +88,7 @@ struct fleet {
     _Atomic bool watched;  /* watch.h */
     _Atomic uint64_t looked_at; /* ns: fleet_look_due() last said yes */
     struct fleet_use use;  /* watch.c's, of the clock's thread only */
+    uint32_t learn_turn;   /* watch_learn.c's, likewise */
     _Atomic uint32_t refused; /* units that were not placed */
     _Atomic uint64_t files; /* inifile_fingerprint() when made or checked */
 

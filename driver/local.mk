@@ -134,6 +134,7 @@ driver_libcore_la_SOURCES = \
 	driver/command_show_events.c \
 	driver/watch.c \
 	driver/watch_file.c \
+	driver/watch_learn.c \
 	driver/watch_links.c \
 	driver/watch_probe.c \
 	driver/place.c \

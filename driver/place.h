@@ -63,6 +63,12 @@ void place_done(struct place_order *order);
 struct verdict place_explain(struct place_order *order,
                              enum route_refusal *refusals);
 
+/* Has helpers ask for what this key (NULL: the rest of the topology) needs,
+   over links of this login.  Returns how many instances that is.
+   Locks: holds login->lock. */
+uint32_t place_ask(struct login *login, const struct route_key *key,
+                   uint64_t now);
+
 /* Has helpers ask every instance whose answer the topology lacks, over links of
    this login, and waits until it is complete, or for wait_ms: for REFRESH
    AFFINITY.  Returns how many were asked.  Locks: takes login->lock. */

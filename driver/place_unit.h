@@ -60,11 +60,6 @@ uint64_t place_next_look(const struct unit *unit, uint64_t now);
 
 /* ---- place_ask.c --------------------------------------------------------- */
 
-/* Has helpers ask for what this key (NULL: the rest of the topology) needs.
-   Returns how many instances that is. */
-uint32_t place_ask(struct login *login, const struct route_key *key,
-                   uint64_t now);
-
 /* Fills order->owner with what is known of the key, and has asked what is not;
    sets learning. */
 void place_look_up_owner(struct unit *unit, uint64_t now);

@@ -10,6 +10,7 @@
 #include "autoconf.h"
 
 #include "event.h"
+#include "keeper_clock.h"
 #include "link_probe.h"
 #include "pool.h"
 #include "pool_job.h"
@@ -247,14 +248,25 @@ static void probe(struct link *link, enum fleet_probe_way way)
 {
     struct fleet *fleet = link->pool->login->fleet;
     uint64_t asked = clock_ns();
+    uint32_t i = link->pool->instance;
+    struct text extra = { 0 };
+    bool checks = topology_fingerprint_due(fleet, i, asked, &extra);
     struct link_probe told;
     struct link_error error;
-    bool alive = link_probe(link, NULL, &told, &error), awaited;
+    bool alive = link_probe(link, checks && !extra.failed ? text_string(&extra)
+                                                          : NULL,
+                            &told, &error), awaited;
 
+    text_free(&extra);
     if (alive) {
         take_answer(link, &told, asked);
     }
-    awaited = fleet_probe_ended(fleet, link->pool->instance, link->probe, way);
+    if (alive && told.extra_told &&
+        topology_fingerprint_heard(fleet, i, told.extra, clock_ns(),
+                                   told.latency)) {
+        keeper_clock_wake(0); /* watch_learn.c has it asked */
+    }
+    awaited = fleet_probe_ended(fleet, i, link->probe, way);
     if (!alive) {
         take_silence(link, awaited, asked, &error);
     }

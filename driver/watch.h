@@ -44,6 +44,9 @@ bool watch_is_used(const struct fleet *fleet, uint64_t now);
    good; and gives up what takes too long. */
 watch_duty watch_probe;
 
+/* Asks for what the topology lacks or doubts (watch_learn.c). */
+watch_duty watch_learn;
+
 /* Closes links and wakes units where an instance has changed
    (watch_links.c). */
 watch_duty watch_links;

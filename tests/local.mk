@@ -134,6 +134,7 @@ integration_scripts = \
 	tests/clients-test.sh \
 	tests/command-test.py \
 	tests/command-test.sh \
+	tests/learn-test.py \
 	tests/log-test.py \
 	tests/mariadb-test.py \
 	tests/diff-test.sh \

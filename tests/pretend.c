@@ -546,6 +546,34 @@ static void end_asking(const struct fleet *fleet, uint32_t i,
 }
 
 /* Every key that is asked for is answered by whom was asked. */
+/* What they say does not change. */
+bool topology_begun(struct fleet *f)
+{
+    (void)f;
+    return false;
+}
+
+bool topology_fingerprint_due(struct fleet *f, uint32_t i, uint64_t now,
+                              struct text *expression)
+{
+    (void)f;
+    (void)i;
+    (void)now;
+    (void)expression;
+    return false;
+}
+
+bool topology_fingerprint_heard(struct fleet *f, uint32_t i,
+                                const char *value, uint64_t now, uint64_t cost)
+{
+    (void)f;
+    (void)i;
+    (void)value;
+    (void)now;
+    (void)cost;
+    return false;
+}
+
 bool topology_ask(struct fleet *fleet, uint32_t i, struct link *link,
                   struct link_error *problem)
 {
