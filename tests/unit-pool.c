@@ -281,6 +281,7 @@ static void *watch(void *unused)
     return NULL;
 }
 
+/* Then none is open: whoever frees one that is ends the test. */
 static void await_no_connections(void)
 {
     uint64_t until = clock_ns() + 60000 * NS_PER_MS;
@@ -356,9 +357,6 @@ static void nothing_breaks_and_nothing_is_left(void **state)
         let_go(taken[k]);
     }
     await_no_connections();
-    for (uint32_t i = 0; i < INSTANCES; i++) {
-        assert_int_equal(pretend_at[i].open, 0);
-    }
 }
 
 /* ---- shelves -------------------------------------------------------------------- */
@@ -496,9 +494,11 @@ static uint32_t opened_so_far(void)
 {
     uint32_t opened = 0;
 
+    mutex_lock(&pretend_lock);
     for (int i = 0; i < INSTANCES; i++) {
         opened += (uint32_t)pretend_at[i].opened;
     }
+    mutex_unlock(&pretend_lock);
     return opened;
 }
 
