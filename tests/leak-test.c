@@ -9,7 +9,9 @@
 #include "leak.h"
 #include "odbc_tap.h"
 
-#define LEAK_N1 ";PoolMax=1;UID=postgres;Database=leak"
+/* One link for all, probed again and again between two sessions. */
+#define LEAK_N1 \
+    ";PoolMax=1;UID=postgres;Database=leak;CheckInterval=1"
 
 int main(void)
 {
