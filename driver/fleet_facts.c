@@ -143,12 +143,22 @@ void fleet_probed(struct fleet *fleet, uint32_t i,
 {
     struct fleet_facts *facts = &fleet->instances[i].facts;
     uint64_t now = clock_ns();
+    bool alike;
 
     mutex_lock(&fleet->lock);
+    /* an extra column that takes long is not in every probe (rules §5.10) */
+    alike = !probe->extra_told || facts->extra;
+    facts->extra = probe->extra_told;
     take_load(facts, probe, now);
     notice_restart(fleet, i, probe);
     facts->at = now;
     facts->position = probe->position;
     place_in_log_locked(fleet, i, asked);
     mutex_unlock(&fleet->lock);
+    if (alike) {
+        fleet_timed(fleet, i, ROUTE_CALL_ASK, probe->latency);
+    }
+    if (probe->backends_max) {
+        fleet_loaded(fleet, i, probe->backends * 1000 / probe->backends_max);
+    }
 }

@@ -33,6 +33,7 @@ struct fleet_mark {
 struct fleet_facts {
     uint64_t at;       /* ns: the latest answer */
     uint64_t position; /* bytes of log */
+    bool extra;        /* the latest had an extra column to answer */
     uint32_t backends, backends_max;
     uint64_t active_ms, commits, started; /* as in struct link_probe */
     uint32_t active;        /* sessions at work at once between the latest two
@@ -46,7 +47,8 @@ struct fleet_facts {
 };
 
 /* Instance i has answered a probe that was sent at `asked` (ns); fleet_heard()
-   has been told who it is.  Locks: takes fleet->lock. */
+   has been told who it is.  Balancing is told how long it took and how much it
+   has to bear.  Locks: takes fleet->lock. */
 void fleet_probed(struct fleet *fleet, uint32_t i,
                   const struct link_probe *probe, uint64_t asked);
 

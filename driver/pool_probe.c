@@ -172,12 +172,6 @@ static void take_answer(struct link *link, const struct link_probe *told,
 
     pool_job_heard(link); /* first: it may be back, and begin anew */
     fleet_probed(fleet, i, told, asked);
-    if (!told->extra_told) { /* which may take long by itself */
-        fleet_timed(fleet, i, ROUTE_CALL_ASK, told->latency);
-    }
-    if (told->backends_max) {
-        fleet_loaded(fleet, i, told->backends * 1000 / told->backends_max);
-    }
     mutex_lock(&login->lock);
     news = told->poor && !link->pool->poor;
     link->pool->poor = told->poor;

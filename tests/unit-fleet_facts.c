@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "balance_fact.h"
 #include "event.h"
 #include "fleet.h"
 #include "link_probe.h"
@@ -193,6 +194,24 @@ static void rates_are_between_two_answers(void **state)
     assert_int_equal(facts->commits_per_s, 0);
 }
 
+/* A fingerprint that takes long comes rarely: it says nothing of how quick the
+   instance is.  One that comes with each probe does no harm. */
+static void what_takes_long_and_is_rare_is_no_latency(void **state)
+{
+    struct link_probe quick = { .latency = 1000000 };
+    struct link_probe slow = { .latency = 40000000, .extra_told = true };
+    const struct route_member *m = &members[PRIMARY];
+
+    (void)state;
+    fleet_probed(&fleet, PRIMARY, &quick, clock_ns());
+    pass(1000);
+    fleet_probed(&fleet, PRIMARY, &slow, clock_ns());
+    assert_true(balance_latency(m, ROUTE_CALL_ASK, clock_ns()) == 1000000);
+    pass(1000);
+    fleet_probed(&fleet, PRIMARY, &slow, clock_ns());
+    assert_true(balance_latency(m, ROUTE_CALL_ASK, clock_ns()) == 40000000);
+}
+
 static void a_server_started_anew_is_said_and_its_links_are_suspect(
     void **state)
 {
@@ -225,6 +244,7 @@ int main(void)
         TEST(a_long_lag_is_told_as_well),
         TEST(what_it_once_held_it_holds),
         TEST(rates_are_between_two_answers),
+        TEST(what_takes_long_and_is_rare_is_no_latency),
         TEST(a_server_started_anew_is_said_and_its_links_are_suspect),
     };
 
