@@ -53,6 +53,16 @@ static bool is_idle(enum link_state state)
     return state == LINK_IDLE || state == LINK_PROBING;
 }
 
+/* For the decisions of other logins. */
+static void count_opening(const struct pool *pool, int more)
+{
+    struct route_member *m = &pool->login->fleet->members[pool->instance];
+
+    if (more) {
+        atomic_fetch_add(&m->opening, (uint32_t)more);
+    }
+}
+
 void pool_set_state_locked(struct link *link, enum link_state state)
 {
     struct pool *pool = link->pool;
@@ -63,6 +73,8 @@ void pool_set_state_locked(struct link *link, enum link_state state)
         DL_DELETE(pool->links[link->state], link);
         pool->count[link->state]--;
     }
+    count_opening(pool, (state == LINK_OPENING) -
+                            (link->state == LINK_OPENING));
     pool->left -= link->left;
     link->ended = link->left = false;
     login->total -= counts(link->state);

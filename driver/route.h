@@ -55,6 +55,7 @@ struct route_member {
     _Atomic uint64_t retry_at; /* ns; down: not asked before; suspect: left
                                   alone before by who can go elsewhere */
     _Atomic uint64_t back_at;  /* ns: it is of use again; 0 = it always was */
+    _Atomic uint32_t opening;  /* links, of all logins; counted by pool.c */
     uint64_t seed;             /* balance_target_seed() of its name */
 
     /* by the map file */

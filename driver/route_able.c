@@ -105,12 +105,24 @@ static bool soon(const struct route_request *request,
            route_is_able(request, fleet, i);
 }
 
+/* Links that are being opened there: where it is down, by whatever login, since
+   it is tried by one at a time. */
+static uint32_t attempts(const struct route_fleet *fleet, uint32_t i)
+{
+    const struct route_member *m = &fleet->members[i];
+
+    return load8(&m->health) == ROUTE_DOWN
+               ? atomic_load_explicit(&m->opening, memory_order_relaxed)
+               : fleet->stock[i].opening;
+}
+
 bool route_is_openable(const struct route_request *request,
                        const struct route_fleet *fleet, uint32_t i)
 {
     const struct route_stock *s = &fleet->stock[i];
 
-    if (load8(&fleet->members[i].health) == ROUTE_DOWN && s->opening > 0) {
+    if (load8(&fleet->members[i].health) == ROUTE_DOWN &&
+        attempts(fleet, i) > 0) {
         return false;
     }
     return s->room > 0 && !fleet->total_full && !tried_full(request, i) &&
@@ -123,6 +135,7 @@ bool route_is_swappable(const struct route_request *request,
     const struct route_stock *s = &fleet->stock[i];
 
     return fleet->total_full && s->room > 0 && s->opening == 0 &&
+           attempts(fleet, i) == 0 &&
            fleet->total_idle > s->idle && !tried_full(request, i) &&
            route_is_able(request, fleet, i);
 }
@@ -155,7 +168,7 @@ bool route_is_triable(const struct route_request *request,
 {
     const struct route_stock *s = &fleet->stock[i];
 
-    return s->room > 0 && s->opening == 0 &&
+    return s->room > 0 && attempts(fleet, i) == 0 &&
            (!fleet->total_full || fleet->total_idle > s->idle) &&
            !tried_full(request, i) && untried(request, fleet, i);
 }
@@ -169,7 +182,7 @@ bool route_is_left_idle(const struct route_request *request,
 bool route_is_attempted(const struct route_request *request,
                         const struct route_fleet *fleet, uint32_t i)
 {
-    return fleet->stock[i].opening > 0 && untried(request, fleet, i);
+    return attempts(fleet, i) > 0 && untried(request, fleet, i);
 }
 
 bool route_is_other_able(const struct route_request *request,

@@ -1278,7 +1278,7 @@ static bool may_open(const struct unit *unit, uint32_t i)
         m->role == ROUTE_STANDBY || (m->slow && !strict) ||
         (m->health == ROUTE_SUSPECT && m->retry_at > sim_now() && !strict) ||
         (m->health == ROUTE_DOWN &&
-         (m->retry_at > sim_now() || s->opening > 0))) {
+         (m->retry_at > sim_now() || m->opening > 0))) {
         return false;
     }
     if (most && login->total >= most &&

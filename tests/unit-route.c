@@ -9,8 +9,9 @@
  *
  *   fleet    name:word,word… per instance, in order.  up (default), untried,
  *            down (passed over for 1 s more), due (down, and its time to
- *            retry has come), suspect and better (likewise) · drain slow primary standby readonly disabled ·
- *            idle, held, open, reset, room + number (0; room 5) · age + ms
+ *            retry has come), suspect and better (likewise) · drain slow
+ *            primary standby readonly disabled · others + number of links that
+ *            other logins open (0) · idle, held, open, reset, room + number (0; room 5) · age + ms
  *            of the oldest reset (10) · weight + number (1) · served + units ·
  *            group=name.  The word TOTAL: PoolMaxTotal is reached.
  *   request  hint prefer strict · owner=n1+n2 unknown learning moving
@@ -147,10 +148,13 @@ static void read_instance_word(uint32_t i, const char *word)
     for (size_t k = 0; k < COUNT(counts); k++) {
         if (number(word, counts[k].name) >= 0) {
             *counts[k].field = (uint32_t)number(word, counts[k].name);
+            m->opening = s->opening;
             return;
         }
     }
-    if (number(word, "weight") >= 0) {
+    if (number(word, "others") >= 0) {
+        m->opening = s->opening + (uint32_t)number(word, "others");
+    } else if (number(word, "weight") >= 0) {
         m->weight = (uint32_t)number(word, "weight");
     } else if (number(word, "age") >= 0) {
         s->reset_since = NOW - (uint64_t)number(word, "age") * NS_PER_MS;
@@ -694,6 +698,12 @@ static void what_was_down_is_tried_last(void **state)
           "hint", "take n1 TRIAL" },
         { "several attempts where it is only suspect",
           "n1:better,open1 n2:served9", "hint", "open n1 BALANCED_OPEN" },
+        { "nor while another login tries it", "n1:due,others1 n2:served9",
+          "hint", "open n2 BALANCED_OPEN" },
+        { "strict waits for what that comes to", "n1:idle9 n2:down,others1",
+          "strict owner=n2", "wait n2 ORDERED" },
+        { "another login's opening is no attempt where it is up",
+          "n1:others1 n2:served9", "hint", "open n1 BALANCED_OPEN" },
         { "one attempt at a time", "n1:due,open1 n2:served9", "hint",
           "open n2 BALANCED_OPEN" },
         { "all down: one is tried", "n1:down,served2 n2:down", "hint",
@@ -1044,6 +1054,7 @@ static void draw_scene(void)
             .reset = draw(3) / 2, .room = draw(2),
             .reset_since = NOW - draw(200) * NS_PER_MS,
         };
+        m->opening = s->opening + draw(3) / 2; /* other logins */
         scene.fleet.total_idle += s->idle;
         scene.tried[i] = (uint8_t)(draw(2) ? 0 : draw(3));
         scene.owners[i] = draw(scene.fleet.count);
@@ -1081,7 +1092,8 @@ static void check_opening(uint32_t i, bool also)
     assert_true(s->room > 0);
     assert_true(!scene.fleet.total_full ||
                 (!also && scene.fleet.total_idle > s->idle));
-    assert_true(scene.members[i].health != ROUTE_DOWN || s->opening == 0);
+    assert_true(scene.members[i].health != ROUTE_DOWN ||
+                scene.members[i].opening == 0);
     if (scene.request.tried) {
         assert_int_equal(scene.tried[i], ROUTE_NOT_TRIED);
     }
