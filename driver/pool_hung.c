@@ -14,6 +14,8 @@
 #include "link_socket.h"
 #include "pool.h"
 
+enum { LATE_MS = 250 /* a round may be */ };
+
 /* How long a helper may be at this; 0 = as long as it takes. */
 static uint64_t limit_of(const struct link *link)
 {
@@ -64,6 +66,12 @@ static uint64_t look_at_links(struct pool *pool, uint64_t now)
         DL_FOREACH(pool->links[state], link) {
             uint64_t due = due_at(link);
 
+            if (due != UINT64_MAX && now >= due + LATE_MS * NS_PER_MS) {
+                /* we were stopped, or the machine is too busy: who comes late
+                   blames nobody */
+                atomic_store(&link->began, now);
+                due = due_at(link);
+            }
             if (now >= due || (state != LINK_IDLE && is_lost(link))) {
                 end_call(link);
             } else {

@@ -187,12 +187,14 @@ static void take_answer(struct link *link, const struct link_probe *told,
 static void take_silence(struct link *link, bool awaited, uint64_t asked,
                          const struct link_error *error)
 {
+    enum { LATE_MS = 1000 }; /* later, it was ourselves that were stopped */
     struct fleet *fleet = link->pool->login->fleet;
     uint32_t i = link->pool->instance;
+    uint64_t took = (clock_ns() - asked) / NS_PER_MS;
 
     fleet_set_slow(fleet, i, false);
-    if (awaited &&
-        clock_ns() >= asked + fleet->config.check_timeout * NS_PER_MS) {
+    if (awaited && took >= fleet->config.check_timeout &&
+        took < fleet->config.check_timeout + LATE_MS) {
         fleet_silent(fleet, i, asked, error);
     } else if (awaited) {
         fleet_suspect(fleet, i);

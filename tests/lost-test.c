@@ -13,11 +13,13 @@
 #include "odbc_tap.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CHECK_MS = 1000, SOON_MS = 100 };
 
@@ -292,6 +294,62 @@ static void try_hang(const char *dsn, char *instance, bool proved)
     trouble_cool();
 }
 
+/* ---- it was ourselves ---------------------------------------------------- */
+
+static bool is_slow(void *looker)
+{
+    SQLHSTMT stmt = new_stmt(looker);
+    SQLCHAR name[64], state[64];
+    SQLLEN length;
+    bool slow = false;
+
+    SQLExecDirect(stmt, (SQLCHAR *)"SHOW AFFINITY INSTANCES", SQL_NTS);
+    while (SQL_SUCCEEDED(SQLFetch(stmt))) {
+        SQLGetData(stmt, 1, SQL_C_CHAR, name, sizeof name, &length);
+        SQLGetData(stmt, 4, SQL_C_CHAR, state, sizeof state, &length);
+        slow |= strcmp((char *)name, "n2-tcp") == 0 &&
+                strcmp((char *)state, "slow") == 0;
+    }
+    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    return slow;
+}
+
+static bool is_not_slow(void *looker)
+{
+    return !is_slow(looker);
+}
+
+/* The process is stopped while a question is on its way, for longer than an
+   answer may take; when it goes on the answer is not there yet, and comes a
+   moment later. */
+static void try_stopped(void)
+{
+    const char *fleet = "DSN=orders-tcp;CheckTimeout=4000;PoolTrust=0";
+    struct trouble_try t = { 0 };
+    char strict[300], command[700];
+
+    printf("# a process that is stopped\n");
+    snprintf(strict, sizeof strict, "%s" STRICT OWNED_BY_N2, fleet);
+    tap_ok(trouble_warm(fleet) && trouble_try(&t, strict),
+           "stopped: a session on n2", "%s%s", t.records, odbc_error());
+    expect_lands("stopped: and an idle link, to ask over", strict, "n2");
+    trouble_make("pause", "n2");
+    tap_ok(trouble_await(is_slow, trouble_anchor, 3900),
+           "stopped: n2 has been asked", "%s", odbc_error());
+    snprintf(command, sizeof command,
+             "(sleep 6; kill -CONT %d; sleep 1; "
+             "'%s/setup/sandbox' resume '%s' n2) >/dev/null 2>&1 &",
+             (int)getpid(), getenv("AFF_SRCDIR"), trouble_folder());
+    tap_ok(system(command) == 0 && kill(getpid(), SIGSTOP) == 0,
+           "stopped: and going on", "%s", command);
+    tap_ok(trouble_await(is_not_slow, trouble_anchor, 10000),
+           "stopped: n2 has answered", "%s", odbc_error());
+    tap_is("stopped: the session is what it was",
+           odbc_value(t.dbc, "SELECT 77"), "77");
+    odbc_close(t.dbc);
+    trouble_cool();
+}
+
 int main(void)
 {
     char n2_tcp[] = "n2-tcp", n2[] = "n2";
@@ -299,6 +357,7 @@ int main(void)
     trouble_env = odbc_env(SQL_OV_ODBC3);
     try_hang("orders-tcp", n2_tcp, true);
     try_hang("orders", n2, false);
+    try_stopped();
     SQLFreeHandle(SQL_HANDLE_ENV, trouble_env);
     return tap_end();
 }

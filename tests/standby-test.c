@@ -6,7 +6,8 @@
  * standby, in any mode and however full the primaries are; a primary that is
  * down makes strict say so, and of the standby why it does not serve; a
  * promoted standby takes its place, asked for (REFRESH AFFINITY) or not; a
- * leaf that has moved is found at its new owner.
+ * leaf that has moved is found at its new owner; of two primaries the one on
+ * the higher timeline has the group, and the sessions of the other are cut off.
  *
  * On a sandbox of its own, of two groups; leaves orders_n1 (keys 0 to 999) on
  * n1, orders_n2 (1000 to 1999) on n2.
@@ -178,6 +179,44 @@ static void try_move(void)
                  FLEET ";AffinityMode=strict;AffinityKey=-1", "n1");
 }
 
+/* ---- two primaries ------------------------------------------------------- */
+
+static char refusal[400]; /* of the session that is held on n2 */
+
+static bool is_cut_off(void *held)
+{
+    bool cut_off = strncmp(odbc_value(held, WHERE), "n2", 2) != 0;
+
+    snprintf(refusal, sizeof refusal, "%.399s",
+             cut_off ? odbc_record(SQL_HANDLE_DBC, held, 1) : "n2");
+    return cut_off;
+}
+
+/* n2s1 is promoted behind everybody's back, and n2 goes on. */
+static void try_split(void)
+{
+    SQLHDBC held, direct;
+
+    hold_anchor();
+    held = odbc_open(trouble_env, OF_N2, false);
+    tap_is("split: a session on n2", odbc_value(held, WHERE), "n2");
+    direct = odbc_open(trouble_env, "DSN=n2s1;UID=postgres", false);
+    tap_is("split: n2s1 is promoted, too",
+           odbc_value(direct, "SELECT pg_promote()::int"), "1");
+    odbc_close(direct);
+    tap_ok(trouble_await(is_cut_off, held, 10000),
+           "split: the session on n2 is cut off", "it is on %s", refusal);
+    tap_ok(strncmp(refusal, "08S01 ", 6) == 0 &&
+               strstr(refusal, "no longer the primary") &&
+               strstr(refusal, "n2s1"),
+           "split: and told why", "%s", refusal);
+    odbc_close(held);
+    for (int i = 0; i < 3; i++) {
+        expect_lands("split: new ones are with the higher timeline", OF_N2,
+                     "n2s1");
+    }
+}
+
 static char folder[] = "/tmp/affinity-standby-XXXXXX";
 
 static void stop_sandbox(void)
@@ -213,6 +252,7 @@ int main(void)
     try_crash();
     try_switch_back();
     try_move();
+    try_split();
     odbc_close(anchor);
     SQLFreeHandle(SQL_HANDLE_ENV, trouble_env);
     return tap_end();
