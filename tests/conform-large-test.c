@@ -396,8 +396,10 @@ static void many_connects(const struct book_on *on, const void *row)
         on->odbc->SQLDisconnect(dbc[i]);
     }
     want_number("connects and disconnects that failed", failed, 0);
-    want("the server has no more connections than after the first thousand",
-         backends(on) <= first);
+    /* while all ten are held, the keeper opens one to probe over */
+    want("the server has no more connections than after the first thousand, "
+         "but one",
+         backends(on) <= first + 1);
     want("nor has the heap grown by a megabyte",
          SANITIZED || mallinfo2().uordblks < before.uordblks + (1 << 20));
     for (int i = 0; i < DEPTH; i++) {
