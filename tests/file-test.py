@@ -55,7 +55,7 @@ def state(looker, instance):
 
 def by_itself():
     write(FIRST)
-    looker = connect(FLEET)
+    looker = connect(FLEET + ';AffinityKey=300')  # on n1 all the while
     same('at first', [owner(key) for key in (500, 1500, 2500)],
          ['n1', 'n2', 'n3'])
     write(FIRST.replace('..1000', '..400').replace('1000..2000', '400..2000'))
@@ -100,7 +100,7 @@ def by_itself():
 
 def mistaken():
     write(FIRST)
-    looker = connect(FLEET)
+    looker = connect(FLEET + ';AffinityKey=300')  # on n1 all the while
     same('before', owner(1500), 'n2')
     write(FIRST.replace('range = 1000..2000', 'range = 1000'), None)
     until('a mistake is an event', lambda: any(
