@@ -212,6 +212,7 @@ driver_libcore_la_SOURCES = \
 	driver/pool_hung.c \
 	driver/pool_job.c \
 	driver/pool_login.c \
+	driver/pool_order.c \
 	driver/pool_probe.c \
 	driver/pool_shelf.c \
 	driver/link.c \

@@ -3,8 +3,9 @@
 
 /*
  * The states of links, and what moves a link from one to another on an
- * application's or waiting unit's behalf.  What helper threads do to it is in
- * pool_job.c, logins are in pool_login.c.
+ * application's or waiting unit's behalf.  Those that are yet to be opened are
+ * in pool_order.c, what helper threads do to a link is in pool_job.c, logins
+ * are in pool_login.c.
  */
 #include "autoconf.h"
 
@@ -90,12 +91,7 @@ void pool_set_state_locked(struct link *link, enum link_state state)
     count_stock(pool);
 }
 
-void pool_drop_locked(struct link *link)
-{
-    pool_set_state_locked(link, LINK_UNLISTED);
-}
-
-static struct link *make_link(struct pool *pool)
+struct link *pool_new_link(struct pool *pool)
 {
     struct link *link = calloc(1, sizeof *link);
 
@@ -108,6 +104,11 @@ static struct link *make_link(struct pool *pool)
         login_retain(pool->login);
     }
     return link;
+}
+
+void pool_drop_locked(struct link *link)
+{
+    pool_set_state_locked(link, LINK_UNLISTED);
 }
 
 struct route_fleet login_route_plenty(const struct login *login)
@@ -235,95 +236,6 @@ struct link *pool_take_locked(struct pool *pool, bool *validate)
     return link;
 }
 
-/* The one that was used longest ago. */
-static struct link *last_idle(const struct pool *pool)
-{
-    struct link *idle = pool->links[LINK_IDLE];
-    struct link *probing = pool->links[LINK_PROBING];
-
-    return idle ? idle->prev : probing ? probing->prev : NULL;
-}
-
-/* At PoolMaxTotal: makes room by closing the idle link that was used longest
-   ago, of another instance (rules §3.2). */
-static bool make_room_locked(struct pool *pool)
-{
-    struct login *login = pool->login;
-    uint32_t most = login->fleet->config.pool_max_total;
-    struct link *oldest = NULL;
-
-    if (!most || login->total < most) {
-        return true;
-    }
-    shelf_gather_locked(login);
-    for (uint32_t i = 0; i < login->fleet->count; i++) {
-        struct link *last = i == pool->instance ? NULL
-                                                : last_idle(&login->pools[i]);
-        if (last && (!oldest || last->since < oldest->since)) {
-            oldest = last;
-        }
-    }
-    if (oldest) {
-        pool_close_locked(oldest);
-    }
-    return oldest != NULL;
-}
-
-bool pool_open_locked(struct pool *pool, struct unit *unit, enum pool_job job,
-                      uint64_t probe)
-{
-    struct link *link = make_link(pool);
-
-    if (!link) {
-        return false;
-    }
-    link->unit = unit;
-    link->probe = probe;
-    pool_set_state_locked(link, LINK_OPENING);
-    if (!pool_submit_locked(link, job)) {
-        /* the caller holds a reference to the login, so that this one is
-           never the last */
-        pool_drop_locked(link);
-        login_release(pool->login);
-        free(link);
-        return false;
-    }
-    return true;
-}
-
-static bool order_locked(struct pool *pool, struct unit *unit,
-                         enum pool_job job)
-{
-    return pool->login->stock[pool->instance].room > 0 &&
-           make_room_locked(pool) && pool_open_locked(pool, unit, job, 0);
-}
-
-bool pool_order_locked(struct pool *pool, struct unit *unit)
-{
-    return order_locked(pool, unit, POOL_OPEN);
-}
-
-bool pool_learn_locked(struct pool *pool)
-{
-    struct link *link;
-
-    shelf_gather_locked(pool->login);
-    link = pool->links[LINK_IDLE];
-    if (!link && (link = pool->links[LINK_PROBING])) {
-        pool_set_state_locked(link, LINK_LEARNING); /* its helper goes on */
-        return true;
-    }
-    if (!link) {
-        return order_locked(pool, NULL, POOL_OPEN_AND_LEARN);
-    }
-    pool_set_state_locked(link, LINK_LEARNING);
-    if (!pool_submit_locked(link, POOL_LEARN)) {
-        pool_close_locked(link);
-        return false;
-    }
-    return true;
-}
-
 bool pool_validate_locked(struct link *link, struct unit *unit)
 {
     link->unit = unit;
@@ -333,45 +245,6 @@ bool pool_validate_locked(struct link *link, struct unit *unit)
         return false;
     }
     return true;
-}
-
-static struct link *find_order(const struct pool *pool,
-                               enum link_state state, const struct unit *unit)
-{
-    struct link *link;
-
-    DL_FOREACH(pool->links[state], link) {
-        if (link->unit == unit) {
-            return link;
-        }
-    }
-    return NULL;
-}
-
-uint64_t pool_began_locked(const struct pool *pool, const struct unit *unit)
-{
-    const struct link *link = find_order(pool, LINK_OPENING, unit);
-
-    if (!link) {
-        link = find_order(pool, LINK_HELD, unit);
-    }
-    return link ? atomic_load(&link->began) : 0;
-}
-
-void pool_abandon_locked(struct pool *pool, const struct unit *unit)
-{
-    struct link *link;
-
-    DL_FOREACH(pool->links[LINK_OPENING], link) {
-        if (link->unit == unit) {
-            link->unit = NULL;
-        }
-    }
-    DL_FOREACH(pool->links[LINK_HELD], link) {
-        if (link->unit == unit) {
-            link->unit = NULL;
-        }
-    }
 }
 
 /* What becomes of a link that came back; nothing is under way on it. */

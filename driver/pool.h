@@ -284,6 +284,11 @@ enum pool_job {
 bool pool_open_locked(struct pool *pool, struct unit *unit, enum pool_job job,
                       uint64_t probe);
 
+/* A link that is in no list yet, with a reference to the login; whoever takes
+   it out for good releases that.  NULL: out of memory.  Takes the fleet's
+   lock. */
+struct link *pool_new_link(struct pool *pool);
+
 /* Takes a link out of its pool for good; the caller frees it, and releases
    the login without the lock.  Locks: holds login->lock. */
 void pool_drop_locked(struct link *link);

@@ -1,0 +1,144 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Orders: links that are yet to be opened, for a unit, for whoever comes, or to
+ * ask their instance something; the room that is made for them, and whom they
+ * belong to until they are there.
+ */
+#include "autoconf.h"
+
+#include "pool.h"
+#include "pool_shelf.h"
+
+#include <stdlib.h>
+
+#include <utlist.h>
+
+/* The one that was used longest ago. */
+static struct link *last_idle(const struct pool *pool)
+{
+    struct link *idle = pool->links[LINK_IDLE];
+    struct link *probing = pool->links[LINK_PROBING];
+
+    return idle ? idle->prev : probing ? probing->prev : NULL;
+}
+
+/* At PoolMaxTotal: makes room by closing the idle link that was used longest
+   ago, of another instance (rules §3.2). */
+static bool make_room_locked(struct pool *pool)
+{
+    struct login *login = pool->login;
+    uint32_t most = login->fleet->config.pool_max_total;
+    struct link *oldest = NULL;
+
+    if (!most || login->total < most) {
+        return true;
+    }
+    shelf_gather_locked(login);
+    for (uint32_t i = 0; i < login->fleet->count; i++) {
+        struct link *last = i == pool->instance ? NULL
+                                                : last_idle(&login->pools[i]);
+        if (last && (!oldest || last->since < oldest->since)) {
+            oldest = last;
+        }
+    }
+    if (oldest) {
+        pool_close_locked(oldest);
+    }
+    return oldest != NULL;
+}
+
+bool pool_open_locked(struct pool *pool, struct unit *unit, enum pool_job job,
+                      uint64_t probe)
+{
+    struct link *link = pool_new_link(pool);
+
+    if (!link) {
+        return false;
+    }
+    link->unit = unit;
+    link->probe = probe;
+    pool_set_state_locked(link, LINK_OPENING);
+    if (!pool_submit_locked(link, job)) {
+        /* the caller holds a reference to the login, so that this one is
+           never the last */
+        pool_drop_locked(link);
+        login_release(pool->login);
+        free(link);
+        return false;
+    }
+    return true;
+}
+
+static bool order_locked(struct pool *pool, struct unit *unit,
+                         enum pool_job job)
+{
+    return pool->login->stock[pool->instance].room > 0 &&
+           make_room_locked(pool) && pool_open_locked(pool, unit, job, 0);
+}
+
+bool pool_order_locked(struct pool *pool, struct unit *unit)
+{
+    return order_locked(pool, unit, POOL_OPEN);
+}
+
+bool pool_learn_locked(struct pool *pool)
+{
+    struct link *link;
+
+    shelf_gather_locked(pool->login);
+    link = pool->links[LINK_IDLE];
+    if (!link && (link = pool->links[LINK_PROBING])) {
+        pool_set_state_locked(link, LINK_LEARNING); /* its helper goes on */
+        return true;
+    }
+    if (!link) {
+        return order_locked(pool, NULL, POOL_OPEN_AND_LEARN);
+    }
+    pool_set_state_locked(link, LINK_LEARNING);
+    if (!pool_submit_locked(link, POOL_LEARN)) {
+        pool_close_locked(link);
+        return false;
+    }
+    return true;
+}
+
+static struct link *find_order(const struct pool *pool,
+                               enum link_state state, const struct unit *unit)
+{
+    struct link *link;
+
+    DL_FOREACH(pool->links[state], link) {
+        if (link->unit == unit) {
+            return link;
+        }
+    }
+    return NULL;
+}
+
+uint64_t pool_began_locked(const struct pool *pool, const struct unit *unit)
+{
+    const struct link *link = find_order(pool, LINK_OPENING, unit);
+
+    if (!link) {
+        link = find_order(pool, LINK_HELD, unit);
+    }
+    return link ? atomic_load(&link->began) : 0;
+}
+
+void pool_abandon_locked(struct pool *pool, const struct unit *unit)
+{
+    struct link *link;
+
+    DL_FOREACH(pool->links[LINK_OPENING], link) {
+        if (link->unit == unit) {
+            link->unit = NULL;
+        }
+    }
+    DL_FOREACH(pool->links[LINK_HELD], link) {
+        if (link->unit == unit) {
+            link->unit = NULL;
+        }
+    }
+}
