@@ -6,7 +6,8 @@
  *
  *   hint    idle on the owner → (its link in reset, for 0.1 s) → idle on a
  *           balanced choice among the others → any idle → open on the owner →
- *           (down or full) open on a balanced choice → wait for any
+ *           (down or full) on a balanced choice: its link in reset, for 0.1 s →
+ *           open there → wait for any
  *   prefer  idle on the owner → open on the owner → then as hint
  *   strict  idle on the owner → open on the owner → wait for the owner
  *   no key, or its owner unknown: as hint without an owner; strict with an
@@ -84,9 +85,10 @@ static struct verdict verdict_of(enum route_action action, int instance,
 }
 
 static struct verdict soon_verdict(const struct route_request *request,
-                                   const struct route_fleet *fleet, int i)
+                                   const struct route_fleet *fleet, int i,
+                                   enum route_reason reason)
 {
-    struct verdict v = verdict_of(ROUTE_WAIT, i, ROUTE_OWNER_SOON);
+    struct verdict v = verdict_of(ROUTE_WAIT, i, reason);
 
     v.until = clock_earlier(fleet->stock[i].reset_since, request->begin) +
               ROUTE_SOON_MS * NS_PER_MS;
@@ -106,7 +108,7 @@ static bool step_owner_idle(const struct route_request *request,
     }
     i = first_owner(request, fleet, route_is_own_soon);
     if (i >= 0) {
-        *v = soon_verdict(request, fleet, i);
+        *v = soon_verdict(request, fleet, i, ROUTE_OWNER_SOON);
         return true;
     }
     return false;
@@ -142,6 +144,7 @@ static bool sticks_to(const struct route_request *request,
 {
     return methods[request->balance].sticks && choice >= 0 &&
            (request->ordered == choice ||
+            route_is_soon(request, fleet, (uint32_t)choice) ||
             route_is_openable(request, fleet, (uint32_t)choice));
 }
 
@@ -206,6 +209,20 @@ static enum route_reason open_reason(const struct route_request *request)
         return request->mode == ROUTE_STRICT ? ROUTE_UNLEARNT
                                              : ROUTE_UNKNOWN_OPEN;
     }
+}
+
+/* A link of the balanced choice that is in reset is nearly idle as well: who
+   uses link after link, one at a time, needs no second one. */
+static bool step_others_soon(const struct route_request *request,
+                             const struct route_fleet *fleet, struct verdict *v)
+{
+    int i = balance(request, fleet, route_is_other_able);
+
+    if (i < 0 || !route_is_soon(request, fleet, (uint32_t)i)) {
+        return false;
+    }
+    *v = soon_verdict(request, fleet, i, ROUTE_BALANCED_SOON);
+    return true;
 }
 
 static bool step_others_open(const struct route_request *request,
@@ -368,6 +385,7 @@ static struct verdict choose_prefer(const struct route_request *request,
         step_ordered(request, fleet, &v) ||
         step_owner_open(request, fleet, &v) ||
         step_others_idle(request, fleet, &v) ||
+        step_others_soon(request, fleet, &v) ||
         step_others_open(request, fleet, &v)) {
         return v;
     }
@@ -383,6 +401,7 @@ static struct verdict choose_hint(const struct route_request *request,
         step_others_idle(request, fleet, &v) ||
         step_ordered(request, fleet, &v) ||
         step_owner_open(request, fleet, &v) ||
+        step_others_soon(request, fleet, &v) ||
         step_others_open(request, fleet, &v)) {
         return v;
     }

@@ -154,8 +154,9 @@ struct verdict {
 };
 
 /* A link in reset counts as nearly idle for so long: a reset is one round
-   trip, and waiting for it beats going elsewhere or opening another.  No unit
-   waits longer for one, however many follow each other. */
+   trip, and waiting for it beats going elsewhere (if it is the owner's) or
+   opening another (if it is the balanced choice's).  No unit waits longer for
+   one, however many follow each other. */
 enum { ROUTE_SOON_MS = 100 };
 
 /* The decision.  Never fails: ROUTE_FAIL is a verdict with its reason.

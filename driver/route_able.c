@@ -94,8 +94,8 @@ static bool idle(const struct route_request *request,
     return fleet->stock[i].idle > 0 && route_is_able(request, fleet, i);
 }
 
-static bool soon(const struct route_request *request,
-                 const struct route_fleet *fleet, uint32_t i)
+bool route_is_soon(const struct route_request *request,
+                   const struct route_fleet *fleet, uint32_t i)
 {
     const struct route_stock *s = &fleet->stock[i];
 
@@ -213,7 +213,7 @@ bool route_is_own_idle(const struct route_request *request,
 bool route_is_own_soon(const struct route_request *request,
                        const struct route_fleet *fleet, uint32_t i)
 {
-    return route_owns(request, fleet, i) && soon(request, fleet, i);
+    return route_owns(request, fleet, i) && route_is_soon(request, fleet, i);
 }
 
 bool route_is_own_openable(const struct route_request *request,

@@ -25,6 +25,11 @@ bool route_is_passed(const struct route_request *request,
 bool route_is_able(const struct route_request *request,
                    const struct route_fleet *fleet, uint32_t i);
 
+/* Is a link of it about to be idle (ROUTE_SOON_MS), and may the unit wait for
+   that? */
+bool route_is_soon(const struct route_request *request,
+                   const struct route_fleet *fleet, uint32_t i);
+
 /* May a link be opened there?  One attempt at a time where it was down. */
 bool route_is_openable(const struct route_request *request,
                        const struct route_fleet *fleet, uint32_t i);
