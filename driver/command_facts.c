@@ -64,13 +64,8 @@ void command_facts_error(const struct link_error *error, struct text *text)
 
     link_say_error(error, text);
     if (text->length > MOST) {
-        size_t end = MOST - 3;
-
-        while (end > 0 && ((unsigned char)text->data[end] & 0xC0) == 0x80) {
-            end--;
-        }
-        text->data[end] = '\0';
-        text->length = end;
+        text->length = text_cut(text->data, MOST - 3);
+        text->data[text->length] = '\0';
         text_append(text, "...");
     }
 }

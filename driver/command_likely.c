@@ -81,9 +81,7 @@ static bool has_word(const struct command_look *look)
 
 static size_t skip_blanks(const struct command_look *look, size_t i)
 {
-    unsigned unit;
-
-    while ((unit = unit_at(look, i)) == ' ' || (unit >= '\t' && unit <= '\r')) {
+    while (text_is_blank(unit_at(look, i))) {
         i++;
     }
     return i;

@@ -257,7 +257,7 @@ void connstr_append_all(struct text *text, const struct connstr *list)
 const char *connstr_shown(const char *keyword, const char *value,
                           char space[64])
 {
-    size_t length = 0;
+    size_t length;
 
     if (connstr_is_secret(keyword) || text_contains(value, "password")
         || text_contains(value, "pwd=")) {
@@ -266,32 +266,8 @@ const char *connstr_shown(const char *keyword, const char *value,
     if (strlen(value) <= SHOWN_MAX) {
         return value;
     }
-    for (;;) { /* whole characters only */
-        uint32_t point;
-        size_t step = text_decode(value + length, strlen(value + length),
-                                  &point);
-
-        if (length + step > SHOWN_MAX) {
-            break;
-        }
-        length += step;
-    }
+    length = text_cut(value, SHOWN_MAX);
     memcpy(space, value, length);
     memcpy(space + length, "...", sizeof "...");
     return space;
-}
-
-void connstr_append_masked(struct text *text, const struct connstr *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const struct connstr_item *item = &list->items[i];
-        char space[64];
-        const char *shown = connstr_shown(item->keyword, item->value, space);
-
-        if (strpbrk(shown, ";{}")) {
-            connstr_append(text, item->keyword, shown);
-        } else {
-            text_appendf(text, "%s=%s;", item->keyword, shown);
-        }
-    }
 }

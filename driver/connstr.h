@@ -84,14 +84,9 @@ void connstr_append(struct text *text, const char *keyword,
 /* Appends the whole list in the same form. */
 void connstr_append_all(struct text *text, const struct connstr *list);
 
-/* Appends the list for messages and logs: values of secret keywords, and any
-   value that itself speaks of a password, as "***"; the rest unbraced where
-   that is unambiguous. */
-void connstr_append_masked(struct text *text, const struct connstr *list);
-
-/* What a message may say of a keyword's value: the value, "***" if it is
-   secret, cut with "..." after 60 bytes.  Points to value, to a constant or
-   into space[64]. */
+/* What a message may say of a keyword's value: the value, cut with "..." after
+   60 bytes, or "***" if the keyword is a secret's or the value itself speaks of
+   a password.  Points to value, to a constant or into space[64]. */
 const char *connstr_shown(const char *keyword, const char *value,
                           char space[64]);
 

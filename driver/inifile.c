@@ -127,31 +127,21 @@ static void path_of(enum file file, char path[PATH_ROOM])
     }
 }
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
-{
-    const unsigned char *in = bytes;
-
-    for (size_t i = 0; i < count; i++) {
-        hash = (hash ^ in[i]) * UINT64_C(1099511628211); /* FNV-1a */
-    }
-    return hash;
-}
-
 static uint64_t look_at_files(void)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = TEXT_HASH;
 
     for (int i = 0; i < FILES; i++) {
         char path[PATH_ROOM];
         struct stat found;
 
         path_of((enum file)i, path);
-        hash = mix(hash, path, strlen(path) + 1);
+        hash = text_hash(hash, path, strlen(path) + 1);
         if (stat(path, &found) == 0 && found.st_size > 0) {
-            hash = mix(hash, &found.st_mtim, sizeof found.st_mtim);
-            hash = mix(hash, &found.st_size, sizeof found.st_size);
-            hash = mix(hash, &found.st_ino, sizeof found.st_ino);
-            hash = mix(hash, &found.st_dev, sizeof found.st_dev);
+            hash = text_hash(hash, &found.st_mtim, sizeof found.st_mtim);
+            hash = text_hash(hash, &found.st_size, sizeof found.st_size);
+            hash = text_hash(hash, &found.st_ino, sizeof found.st_ino);
+            hash = text_hash(hash, &found.st_dev, sizeof found.st_dev);
         }
     }
     return hash ? hash : 1;

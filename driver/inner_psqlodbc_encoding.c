@@ -74,14 +74,10 @@ static const struct {
 static bool is_locale(const char *name)
 {
     static _Atomic uint64_t latest; /* a hash of its name; bit 0: it is there */
-    uint64_t hash = UINT64_C(14695981039346656037), before;
+    uint64_t hash = text_hash(TEXT_HASH, name, strlen(name)) | 1;
+    uint64_t before = atomic_load(&latest);
     locale_t locale;
 
-    for (const char *at = name; *at; at++) {
-        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
-    }
-    hash |= 1;
-    before = atomic_load(&latest);
     if ((before | 1) == hash) {
         return before & 1;
     }

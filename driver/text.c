@@ -278,19 +278,24 @@ unsigned text_distance(const char *a, const char *b)
     return row[m % 3][n];
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 size_t text_trim(const char **start, size_t length)
 {
-    while (length > 0 && is_blank(**start)) {
+    while (length > 0 && text_is_blank((unsigned char)**start)) {
         (*start)++;
         length--;
     }
-    while (length > 0 && is_blank((*start)[length - 1])) {
+    while (length > 0 && text_is_blank((unsigned char)(*start)[length - 1])) {
         length--;
     }
     return length;
+}
+
+uint64_t text_hash(uint64_t before, const void *bytes, size_t count)
+{
+    const unsigned char *in = bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        before = (before ^ in[i]) * UINT64_C(1099511628211);
+    }
+    return before;
 }

@@ -70,6 +70,10 @@ void text_free(struct text *text);
    (overlong forms, surrogates, beyond U+10FFFF, cut off) is U+FFFD, 1 byte. */
 size_t text_decode(const char *bytes, size_t count, uint32_t *point);
 
+/* Where to cut a text that has more than `most` bytes, so that no more are left
+   and no character is split. */
+size_t text_cut(const char *bytes, size_t most);
+
 /* Appends one code point as UTF-8; one that cannot exist becomes U+FFFD. */
 void text_append_point(struct text *text, uint32_t point);
 
@@ -142,7 +146,18 @@ bool text_contains(const char *text, const char *word);
    case aside; words longer than 63 bytes count as far apart (99). */
 unsigned text_distance(const char *a, const char *b);
 
+/* A blank, of any width: a space, or what ends or moves a line. */
+static inline bool text_is_blank(unsigned unit)
+{
+    return unit == ' ' || (unit >= '\t' && unit <= '\r');
+}
+
 /* text without blanks around it: moves *start, and returns the new length. */
 size_t text_trim(const char **start, size_t length);
+
+/* A hash (FNV-1a) of what was hashed before, TEXT_HASH if nothing was, and of
+   these bytes. */
+#define TEXT_HASH UINT64_C(14695981039346656037)
+uint64_t text_hash(uint64_t before, const void *bytes, size_t count);
 
 #endif

@@ -64,6 +64,17 @@ size_t text_decode(const char *bytes, size_t count, uint32_t *point)
     return length;
 }
 
+size_t text_cut(const char *bytes, size_t most)
+{
+    size_t end = most;
+
+    while (end > 0 && most - end < 4 &&
+           ((unsigned char)bytes[end] & 0xC0) == 0x80) {
+        end--;
+    }
+    return most - end < 4 ? end : most; /* else it is no UTF-8 */
+}
+
 void text_append_point(struct text *text, uint32_t point)
 {
     char out[4];

@@ -12,16 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where text can be cut so that "..." still fits and no character is split. */
-static size_t cut_at(const char *text)
-{
-    size_t end = WHY_TEXT - sizeof "...";
-
-    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) {
-        end--;
-    }
-    return end;
-}
+#include "text.h"
 
 void why_vset(struct why *why, enum why_code code, const char *format,
               va_list arguments)
@@ -36,7 +27,8 @@ void why_vset(struct why *why, enum why_code code, const char *format,
     if (length < 0) {
         why->text[0] = '\0';
     } else if (length >= WHY_TEXT) {
-        memcpy(why->text + cut_at(why->text), "...", sizeof "...");
+        memcpy(why->text + text_cut(why->text, WHY_TEXT - sizeof "..."), "...",
+               sizeof "...");
     }
 }
 

@@ -534,6 +534,37 @@ static void a_number_is_digits_alone(void **state)
     }
 }
 
+static void a_cut_splits_no_character(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t most, cut;
+    } rows[] = {
+        { "abcd", 3, 3 },
+        { "ab\xc3\xa4", 3, 2 },
+        { "a\xf0\x9f\x98\x80", 4, 1 },
+        { "a\xf0\x9f\x98\x80" "b", 5, 5 },
+        { "\xc3\xa4", 1, 0 },
+        { "\xa4\xa4\xa4\xa4\xa4\xa4\xa4\xa4", 6, 6 }, /* no UTF-8 */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(text_cut(rows[i].text, rows[i].most), rows[i].cut);
+    }
+}
+
+/* Published values of FNV-1a. */
+static void bytes_are_hashed(void **state)
+{
+    (void)state;
+    assert_true(text_hash(TEXT_HASH, "", 0) == UINT64_C(0xcbf29ce484222325));
+    assert_true(text_hash(TEXT_HASH, "foobar", 6) ==
+                UINT64_C(0x85944171f73967e8));
+    assert_true(text_hash(text_hash(TEXT_HASH, "foo", 3), "bar", 3) ==
+                UINT64_C(0x85944171f73967e8));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -556,6 +587,8 @@ int main(void)
         cmocka_unit_test(secrets_stay_out_of_core_dumps),
         cmocka_unit_test(a_forked_child_still_has_the_secret),
         cmocka_unit_test(reasons_are_cut_between_characters),
+        cmocka_unit_test(a_cut_splits_no_character),
+        cmocka_unit_test(bytes_are_hashed),
     };
 
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);
