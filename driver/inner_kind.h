@@ -88,11 +88,22 @@ struct inner_kind {
     bool (*compose)(const struct inner_target *target, bool wide,
                     struct text *out, struct why *why);
 
-    /* SQL that follows the roll-back of a reset (NULL: a used link cannot be
-       made clean and is closed), and statements after it: what the
-       application's own start-up settings were.  settings() appends to out,
-       nothing when there are none; NULL: there never are. */
+    /* SQL that follows the roll-back of a reset.  NULL: a used link cannot be
+       made clean and is closed. */
     const char *reset;
+
+    /* What to run before the reset is tried once more, when it has failed with
+       this SQLSTATE: "" nothing; NULL: it is not.  NULL: it never is. */
+    const char *(*reset_again)(const char *sqlstate);
+
+    /* Appends SQL that gives a narrow link this client encoding (who told it)
+       after the reset, which has put it back to one that the driver does not
+       expect.  NULL: the reset leaves it alone. */
+    void (*set_encoding)(const char *encoding, struct text *sql);
+
+    /* SQL for after the reset: what the application's own start-up settings
+       were.  Appends to out, nothing when there are none.  NULL: there never
+       are. */
     bool (*settings)(const struct inner_target *target, struct text *out,
                      struct why *why);
 
@@ -113,10 +124,6 @@ struct inner_kind {
        its start; each may be NULL, and those at the end be missing.  One column
        alone asks for a sign of life. */
     const struct inner_probe *probe;
-
-    /* Does the reset put a narrow link's client encoding back to a value that
-       the driver does not expect, so that it must be set again? */
-    bool encoding_lost;
 
     /* In which encoding, by iconv's name, does the driver take the narrow texts
        of this process?  It answers NULL for UTF-8 and where bytes are the

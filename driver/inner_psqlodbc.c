@@ -234,6 +234,25 @@ static bool settings(const struct inner_target *target, struct text *out,
     return effective(target, "ConnSettings", out, why);
 }
 
+/* Once more if a cancel that came too late for its statement hit the reset, or
+   if there is a transaction that psqlODBC knows nothing of, so that its
+   SQLEndTran ended none: it loses sight of its own when fetching by a cursor
+   fails (UseDeclareFetch, Protocol 7.4-0). */
+static const char *reset_again(const char *sqlstate)
+{
+    if (strcmp(sqlstate, "57014") == 0) {
+        return "";
+    }
+    return strcmp(sqlstate, "25P02") == 0 || strcmp(sqlstate, "25001") == 0
+               ? "ROLLBACK"
+               : NULL;
+}
+
+static void set_encoding(const char *encoding, struct text *sql)
+{
+    text_appendf(sql, "SET client_encoding TO '%s'", encoding);
+}
+
 /* psqlODBC answers HY092 for statement defaults set on a connection; what it
    starts with is what ODBC says for SQLSetStmtAttr. */
 static bool attr_default(SQLINTEGER attribute, SQLULEN *value)
@@ -396,10 +415,11 @@ const struct inner_kind inner_psqlodbc = {
     .sql = &inner_psqlodbc_sql,
     .compose = compose,
     .reset = "DISCARD ALL",
+    .reset_again = reset_again,
+    .set_encoding = set_encoding,
     .settings = settings,
     .who = who,
     .probe = probe,
-    .encoding_lost = true,
     .narrow_encoding = inner_psqlodbc_narrow_encoding,
     .attr_default = attr_default,
     .may_be_dead = may_be_dead,

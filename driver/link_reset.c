@@ -11,16 +11,14 @@
  *   2 roll back, before autocommit, because switching that on would commit;
  *   3 attributes back: autocommit, isolation and statement defaults live in
  *     the inner driver, no SQL resets them;
- *   4 DISCARD ALL, its result checked;
+ *   4 the kind's SQL (psqlODBC: DISCARD ALL), its result checked;
  *   5 the client encoding, where 4 lost it, and the user's ConnSettings.
  */
 #include "autoconf.h"
 
 #include "link_call.h"
 #include "lock.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "text.h"
 
 static bool knows_default(const struct link *link, SQLINTEGER attribute,
                           SQLULEN *value)
@@ -115,37 +113,38 @@ static bool put_attributes_back(struct link *link, struct link_error *error)
     return ok;
 }
 
-/* Once more if a cancel that came too late for its statement hit ours, or if
-   there is a transaction that the inner driver knows nothing of, so that its
-   SQLEndTran ended none: psqlODBC loses sight of its own when fetching by a
-   cursor fails (UseDeclareFetch, Protocol 7.4-0). */
 static bool discard(struct link *link, struct link_error *error)
 {
-    const char *sql = link->inner->kind->reset;
+    const struct inner_kind *kind = link->inner->kind;
+    const char *before;
 
-    if (link_execute(link, sql, error)) {
+    if (link_execute(link, kind->reset, error)) {
         return true;
     }
-    if (strcmp(error->state, "25P02") == 0 ||
-        strcmp(error->state, "25001") == 0) {
-        return link_execute(link, "ROLLBACK", error) &&
-               link_execute(link, sql, error);
-    }
-    return strcmp(error->state, "57014") == 0 &&
-           link_execute(link, sql, error);
+    before = kind->reset_again ? kind->reset_again(error->state) : NULL;
+    return before && (!*before || link_execute(link, before, error)) &&
+           link_execute(link, kind->reset, error);
 }
 
 static bool set_encoding(struct link *link, struct link_error *error)
 {
-    char sql[80];
+    const struct inner_kind *kind = link->inner->kind;
+    struct text sql;
+    bool ok;
 
-    if (!link->inner->kind->encoding_lost || link->wide ||
-        !link->who.encoding[0]) {
+    if (!kind->set_encoding || link->wide || !link->who.encoding[0]) {
         return true;
     }
-    snprintf(sql, sizeof sql, "SET client_encoding TO '%s'",
-             link->who.encoding);
-    return link_execute(link, sql, error);
+    text_init(&sql);
+    kind->set_encoding(link->who.encoding, &sql);
+    ok = !sql.failed;
+    if (ok) {
+        ok = link_execute(link, text_string(&sql), error);
+    } else {
+        link_set_error(error, "HY000", "out of memory");
+    }
+    text_free(&sql);
+    return ok;
 }
 
 bool link_reset(struct link *link, const char *settings,

@@ -448,6 +448,22 @@ static void states_count_where_they_are_given(void **state)
     }
 }
 
+static void a_failed_reset_may_be_tried_again(void **state)
+{
+    struct text sql;
+    (void)state;
+
+    assert_string_equal(inner_psqlodbc.reset_again("57014"), "");
+    assert_string_equal(inner_psqlodbc.reset_again("25P02"), "ROLLBACK");
+    assert_string_equal(inner_psqlodbc.reset_again("25001"), "ROLLBACK");
+    assert_null(inner_psqlodbc.reset_again("42501"));
+    assert_null(inner_psqlodbc.reset_again("08S01"));
+    text_init(&sql);
+    inner_psqlodbc.set_encoding("LATIN1", &sql);
+    assert_string_equal(text_string(&sql), "SET client_encoding TO 'LATIN1'");
+    text_free(&sql);
+}
+
 static void statement_defaults_are_known(void **state)
 {
     SQLULEN value = 99;
@@ -513,6 +529,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_composed_says_why),
         cmocka_unit_test(words_count_where_the_state_is_lost),
         cmocka_unit_test(states_count_where_they_are_given),
+        cmocka_unit_test(a_failed_reset_may_be_tried_again),
         cmocka_unit_test(statement_defaults_are_known),
         cmocka_unit_test(narrow_texts_are_in_an_encoding),
     };

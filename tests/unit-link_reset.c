@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What link_note_attr() remembers, over an inner driver of one function.
+ * What link_note_attr() remembers, and what link_reset() runs, over an inner
+ * driver of the few functions that this takes.
  */
 #include "autoconf.h"
 
@@ -10,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -108,6 +110,143 @@ static void without_a_reset_nothing_is_put_back(void **state)
     assert_int_equal(asked, 0);
 }
 
+/* ---- the reset ------------------------------------------------------------ */
+
+static struct text ran;        /* what was run, a ';' behind each */
+static const char *fails_with; /* the first RESET's SQLSTATE; NULL: it does not */
+
+static SQLRETURN alloc_handle(SQLSMALLINT type, SQLHANDLE parent,
+                              SQLHANDLE *handle)
+{
+    (void)type;
+    *handle = parent;
+    return SQL_SUCCESS;
+}
+
+static SQLRETURN free_handle(SQLSMALLINT type, SQLHANDLE handle)
+{
+    (void)type;
+    (void)handle;
+    return SQL_SUCCESS;
+}
+
+static SQLRETURN end_tran(SQLSMALLINT type, SQLHANDLE handle,
+                          SQLSMALLINT completion)
+{
+    (void)type;
+    (void)handle;
+    (void)completion;
+    return SQL_SUCCESS;
+}
+
+static SQLRETURN set_stmt_attr(SQLHSTMT stmt, SQLINTEGER attribute,
+                               SQLPOINTER value, SQLINTEGER length)
+{
+    (void)stmt;
+    (void)attribute;
+    (void)value;
+    (void)length;
+    return SQL_SUCCESS;
+}
+
+static SQLRETURN exec_direct(SQLHSTMT stmt, SQLCHAR *sql, SQLINTEGER length)
+{
+    bool fails = fails_with && strcmp((const char *)sql, "RESET") == 0 &&
+                 !text_contains(text_string(&ran), "RESET");
+
+    (void)stmt;
+    (void)length;
+    text_appendf(&ran, "%s;", (const char *)sql);
+    return fails ? SQL_ERROR : SQL_SUCCESS;
+}
+
+static SQLRETURN get_diag_rec(SQLSMALLINT type, SQLHANDLE handle,
+                              SQLSMALLINT number, SQLCHAR *state,
+                              SQLINTEGER *native, SQLCHAR *text,
+                              SQLSMALLINT size, SQLSMALLINT *length)
+{
+    (void)type;
+    (void)handle;
+    (void)number;
+    (void)size;
+    memcpy(state, fails_with, 6);
+    *native = 0;
+    *text = '\0';
+    *length = 0;
+    return SQL_SUCCESS;
+}
+
+static SQLRETURN is_not_dead(SQLHDBC dbc, SQLINTEGER attribute,
+                             SQLPOINTER value, SQLINTEGER size,
+                             SQLINTEGER *length)
+{
+    (void)dbc;
+    (void)attribute;
+    (void)size;
+    (void)length;
+    *(SQLUINTEGER *)value = SQL_CD_FALSE;
+    return SQL_SUCCESS;
+}
+
+static const char *again(const char *sqlstate)
+{
+    return strcmp(sqlstate, "AGAIN") == 0    ? ""
+           : strcmp(sqlstate, "AFTER") == 0 ? "BEFORE"
+                                             : NULL;
+}
+
+static void encoding(const char *name, struct text *sql)
+{
+    text_appendf(sql, "ENCODING %s", name);
+}
+
+/* Tried once more where the kind knows that it may go through; the encoding of
+   a narrow link and the user's settings come last. */
+static void a_reset_runs_in_this_order(void **state)
+{
+    static const struct inner_kind whole = { .reset = "RESET",
+                                             .reset_again = again,
+                                             .set_encoding = encoding };
+    static const struct inner able = {
+        .kind = &whole,
+        .call = { .SQLAllocHandle = alloc_handle,
+                  .SQLFreeHandle = free_handle,
+                  .SQLEndTran = end_tran,
+                  .SQLSetStmtAttr = set_stmt_attr,
+                  .SQLExecDirect = exec_direct,
+                  .SQLGetDiagRec = get_diag_rec,
+                  .SQLGetConnectAttr = is_not_dead },
+    };
+    static const struct {
+        const char *fails_with;
+        bool wide;
+        const char *ran; /* NULL: it fails */
+    } rows[] = {
+        { NULL, false, "RESET;ENCODING LATIN1;SETTINGS;" },
+        { NULL, true, "RESET;SETTINGS;" },
+        { "AGAIN", true, "RESET;RESET;SETTINGS;" },
+        { "AFTER", true, "RESET;BEFORE;RESET;SETTINGS;" },
+        { "42501", true, NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct link link = { .inner = &able, .hdbc = &ran,
+                             .wide = rows[i].wide, .touched = true,
+                             .who.encoding = "LATIN1" };
+        struct link_error error;
+        bool ok;
+
+        fails_with = rows[i].fails_with;
+        text_clear(&ran);
+        ok = link_reset(&link, "SETTINGS", &error);
+        assert_int_equal(ok, rows[i].ran != NULL);
+        assert_int_equal(link.touched, !ok);
+        assert_string_equal(text_string(&ran), ok ? rows[i].ran : "RESET;");
+    }
+    text_free(&ran);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +254,7 @@ int main(void)
         cmocka_unit_test_setup(too_many_spoil_it, begin),
         cmocka_unit_test_setup(two_at_once_spoil_it, begin),
         cmocka_unit_test_setup(without_a_reset_nothing_is_put_back, begin),
+        cmocka_unit_test(a_reset_runs_in_this_order),
     };
 
     return cmocka_run_group_tests_name("link_reset", tests, NULL, NULL);
