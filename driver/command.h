@@ -6,7 +6,7 @@
  * §12): is this text one, which one, and what does it answer.
  *
  * command_likely.h the cheap look that every statement gets
- * command_parse.c  the exact one
+ * command_parse.c  the exact one, of a text cut into tokens by command_token.c
  * command.c        running one
  * command_show.c   what each answers, as rows; command_explain.c of EXPLAIN,
  *                  command_change.c of those that change something,
@@ -64,9 +64,6 @@ void command_clear(struct command *command);
 
 /* Clears and frees one from malloc(); NULL is fine. */
 void command_free(struct command *command);
-
-/* "SHOW AFFINITY POOLS": its form in command.def. */
-const char *command_form(enum command_kind kind);
 
 /* What a command sees of the session that runs it.  Pointers stay the
    session's. */

@@ -2,193 +2,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The exact look at a text that may hold a command: cut into PostgreSQL's
- * tokens, so that what stands in a comment, a string or a function's body is
- * none, and matched against the forms of command.def.
+ * The exact look at a text that may hold a command: its statements, as tokens,
+ * are matched against the forms of command.def.
  */
 #include "autoconf.h"
 
 #include "command.h"
+#include "command_token.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- tokens ---------------------------------------------------------- */
-
-enum token_kind {
-    TOKEN_END,
-    TOKEN_SEMICOLON,
-    TOKEN_WORD,
-    TOKEN_STRING, /* '…', not E'…' */
-    TOKEN_QUOTED, /* "…" */
-    TOKEN_OTHER   /* any other character, string or unfinished thing */
-};
-
-struct token {
-    enum token_kind kind;
-    const char *at;
-    size_t length; /* quotes included */
-};
-
-struct lexer {
-    const char *at, *end;
-};
-
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* As PostgreSQL: any byte of a character that is not ASCII is a letter. */
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           (unsigned char)c >= 0x80;
-}
-
-static bool is_word(char c)
-{
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '$';
-}
-
-static bool looking_at(const struct lexer *lexer, const char *two)
-{
-    return lexer->end - lexer->at >= 2 && memcmp(lexer->at, two, 2) == 0;
-}
-
-static void skip_line_comment(struct lexer *lexer)
-{
-    while (lexer->at < lexer->end && *lexer->at != '\n' &&
-           *lexer->at != '\r') {
-        lexer->at++;
-    }
-}
-
-static void skip_block_comment(struct lexer *lexer)
-{
-    unsigned depth = 0;
-
-    do {
-        if (looking_at(lexer, "/*")) {
-            depth++;
-            lexer->at += 2;
-        } else if (looking_at(lexer, "*/")) {
-            depth--;
-            lexer->at += 2;
-        } else {
-            lexer->at++;
-        }
-    } while (depth && lexer->at < lexer->end);
-}
-
-static void skip_blanks(struct lexer *lexer)
-{
-    while (lexer->at < lexer->end) {
-        if (is_blank(*lexer->at)) {
-            lexer->at++;
-        } else if (looking_at(lexer, "--")) {
-            skip_line_comment(lexer);
-        } else if (looking_at(lexer, "/*")) {
-            skip_block_comment(lexer);
-        } else {
-            return;
-        }
-    }
-}
-
-/* Something in quotes, which are doubled inside or (E'…') escaped by a
-   backslash.  False: it does not end. */
-static bool skip_quotes(struct lexer *lexer, bool escapes)
-{
-    char quote = *lexer->at++;
-
-    while (lexer->at < lexer->end) {
-        char c = *lexer->at++;
-
-        if (escapes && c == '\\' && lexer->at < lexer->end) {
-            lexer->at++;
-        } else if (c == quote) {
-            if (lexer->at == lexer->end || *lexer->at != quote) {
-                return true;
-            }
-            lexer->at++;
-        }
-    }
-    return false;
-}
-
-/* $$…$$ or $tag$…$tag$; a $ that begins none is one character. */
-static void skip_dollars(struct lexer *lexer)
-{
-    const char *tag = lexer->at++;
-    const char *p = lexer->at;
-    size_t length;
-
-    while (p < lexer->end && *p != '$' && is_word(*p)) {
-        p++;
-    }
-    if (p == lexer->end || *p != '$' || (tag[1] >= '0' && tag[1] <= '9')) {
-        return;
-    }
-    length = (size_t)(++p - tag);
-    for (; (size_t)(lexer->end - p) >= length; p++) {
-        if (*p == '$' && memcmp(p, tag, length) == 0) {
-            lexer->at = p + length;
-            return;
-        }
-    }
-    lexer->at = lexer->end;
-}
-
-static enum token_kind skip_word(struct lexer *lexer)
-{
-    const char *begin = lexer->at;
-
-    while (lexer->at < lexer->end && is_word(*lexer->at)) {
-        lexer->at++;
-    }
-    if (lexer->at - begin == 1 && (*begin | 0x20) == 'e' &&
-        lexer->at < lexer->end && *lexer->at == '\'') {
-        skip_quotes(lexer, true);
-        return TOKEN_OTHER;
-    }
-    return TOKEN_WORD;
-}
-
-static enum token_kind skip_token(struct lexer *lexer)
-{
-    switch (*lexer->at) {
-    case ';':
-        lexer->at++;
-        return TOKEN_SEMICOLON;
-    case '\'':
-        return skip_quotes(lexer, false) ? TOKEN_STRING : TOKEN_OTHER;
-    case '"':
-        return skip_quotes(lexer, false) ? TOKEN_QUOTED : TOKEN_OTHER;
-    case '$':
-        skip_dollars(lexer);
-        return TOKEN_OTHER;
-    default:
-        if (is_letter(*lexer->at)) {
-            return skip_word(lexer);
-        }
-        lexer->at++;
-        return TOKEN_OTHER;
-    }
-}
-
-static struct token next_token(struct lexer *lexer)
-{
-    struct token token = { TOKEN_END, NULL, 0 };
-
-    skip_blanks(lexer);
-    token.at = lexer->at;
-    if (lexer->at < lexer->end && *lexer->at) {
-        token.kind = skip_token(lexer);
-        token.length = (size_t)(lexer->at - token.at);
-    }
-    return token;
-}
 
 /* ---- forms ----------------------------------------------------------- */
 
@@ -204,29 +27,24 @@ static const struct form {
 #undef LATER
 };
 
-const char *command_form(enum command_kind kind)
-{
-    return forms[kind].form;
-}
-
 enum { TOKENS_MAX = 6 }; /* one more than the longest form with its end */
 
 /* One statement: its first tokens.  Longer ones fit no form. */
 struct statement {
-    struct token tokens[TOKENS_MAX];
+    struct command_token tokens[TOKENS_MAX];
     unsigned count; /* without the end */
 };
 
-static struct statement read_statement(struct lexer *lexer)
+static struct statement read_statement(struct command_lexer *lexer)
 {
     struct statement statement = { .count = 0 };
-    struct token token = next_token(lexer);
+    struct command_token token = command_token_next(lexer);
 
     while (token.kind != TOKEN_END && token.kind != TOKEN_SEMICOLON) {
         if (statement.count < TOKENS_MAX) {
             statement.tokens[statement.count++] = token;
         }
-        token = next_token(lexer);
+        token = command_token_next(lexer);
     }
     return statement;
 }
@@ -238,7 +56,7 @@ static size_t form_word(const char **form)
     return strcspn(*form, " ");
 }
 
-static bool same_word(const struct token *token, const char *word,
+static bool same_word(const struct command_token *token, const char *word,
                       size_t length)
 {
     if (token->kind != TOKEN_WORD || token->length != length) {
@@ -255,7 +73,8 @@ static bool same_word(const struct token *token, const char *word,
 }
 
 /* One token against one word of a form. */
-static bool fits(const struct token *token, const char *word, size_t length)
+static bool fits(const struct command_token *token, const char *word,
+                 size_t length)
 {
     switch (*word) {
     case '\'':
@@ -295,7 +114,7 @@ static unsigned match(const struct statement *statement, const char *form,
    parameter of somebody's extension: SHOW affinity.x. */
 static bool is_ours(const struct statement *statement)
 {
-    const struct token *third = &statement->tokens[2];
+    const struct command_token *third = &statement->tokens[2];
 
     if (statement->count < 2 ||
         (statement->count > 2 && third->kind == TOKEN_OTHER &&
@@ -315,8 +134,8 @@ static bool is_ours(const struct statement *statement)
 /* What is allowed behind the verb that was used. */
 static void say_malformed(const struct statement *statement, struct why *why)
 {
-    const struct token *first = &statement->tokens[0];
-    const struct token *last = &statement->tokens[statement->count - 1];
+    const struct command_token *first = &statement->tokens[0];
+    const struct command_token *last = &statement->tokens[statement->count - 1];
     int length = (int)(last->at + last->length - first->at);
     const char *between = "";
     struct text allowed;
@@ -334,7 +153,7 @@ static void say_malformed(const struct statement *statement, struct why *why)
 }
 
 /* The content of a string or quoted name, or a word as it is. */
-static char *unquote(const struct token *token)
+static char *unquote(const struct command_token *token)
 {
     bool quoted = token->kind != TOKEN_WORD;
     const char *end = token->at + token->length - quoted;
@@ -391,7 +210,7 @@ static enum command_found find_form(const struct statement *statement,
 }
 
 /* Does any statement from here on belong to us? */
-static bool any_ours(struct lexer *lexer)
+static bool any_ours(struct command_lexer *lexer)
 {
     while (lexer->at < lexer->end) {
         struct statement statement = read_statement(lexer);
@@ -409,12 +228,12 @@ static bool any_ours(struct lexer *lexer)
 enum command_found command_parse(const char *text, size_t length,
                                  struct command *command, struct why *why)
 {
-    struct lexer lexer = { text, text + length };
+    struct command_lexer lexer = { text, text + length };
     struct statement first = read_statement(&lexer);
-    struct lexer rest = lexer;
+    struct command_lexer rest = lexer;
     bool ours = is_ours(&first);
 
-    if (ours && next_token(&rest).kind == TOKEN_END) {
+    if (ours && command_token_next(&rest).kind == TOKEN_END) {
         return find_form(&first, command, why);
     }
     if (ours || any_ours(&lexer)) {

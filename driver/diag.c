@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Filling and emptying a handle's list of diagnostic records: our own, and
- * copies of the inner driver's.  How a list is read is diag_field.c's.
+ * A handle's list of diagnostic records: filling it with ours, emptying it,
+ * handing it on.  The inner driver's records are copied in diag_copy.c, and how
+ * the application reads a list is diag_field.c's.
  *
  * A list that cannot grow for want of memory loses a record, never the result
  * of the call: SQL_ERROR without a record is what ODBC itself knows for that.
@@ -11,22 +12,11 @@
 #include "autoconf.h"
 
 #include "diag.h"
+#include "diag_inside.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "inner.h"
-
-enum {
-    /* Characters asked of the inner driver at once: psqlODBC splits what is
-       longer into further records, sloppy drivers count the bytes of this in
-       16 bits. */
-    MESSAGE_ROOM = 16000,
-    FIELD_ROOM = 512,
-    /* A driver that never says SQL_NO_DATA must not hang us (facts §4). */
-    RECORDS_MAX = 1000
-};
 
 static const struct {
     char state[6];
@@ -37,16 +27,6 @@ static const struct {
 #include "diag.def"
 };
 
-const char *why_state(enum why_code code)
-{
-    return codes[code].state;
-}
-
-SQLINTEGER why_native(enum why_code code)
-{
-    return codes[code].native;
-}
-
 void diag_init(struct diags *diags, const char *dsn)
 {
     memset(diags, 0, sizeof *diags);
@@ -54,14 +34,7 @@ void diag_init(struct diags *diags, const char *dsn)
     diags->dsn = dsn;
 }
 
-void diag_name(struct diags *diags, const char *dsn)
-{
-    mutex_lock(&diags->lock);
-    diags->dsn = dsn;
-    mutex_unlock(&diags->lock);
-}
-
-static void free_record(struct diag_record *record)
+void diag_free_record(struct diag_record *record)
 {
     free(record->narrow);
     free(record->utf8);
@@ -77,7 +50,7 @@ static void free_records(struct diag_record *record)
     while (record) {
         struct diag_record *next = record->next;
 
-        free_record(record);
+        diag_free_record(record);
         record = next;
     }
 }
@@ -206,298 +179,64 @@ SQLRETURN diag_add(struct diags *diags, enum why_code code,
     return diag_why(diags, &why);
 }
 
-/* ---- the inner driver's ---------------------------------------------- */
+/* ---- looking --------------------------------------------------------- */
 
-union message {
-    SQLCHAR narrow[MESSAGE_ROOM];
-    SQLWCHAR wide[MESSAGE_ROOM];
-};
-
-/* An inner handle whose records are read. */
-struct source {
-    const struct inner_calls *call;
-    SQLSMALLINT type;
-    SQLHANDLE handle;
-    const char *instance;
-    union message *message;
-};
-
-/* Drivers differ in what they count in TextLength, so the terminator decides
-   as far as it goes. */
-static size_t wide_length(const SQLWCHAR *units, size_t room)
+bool diag_any(struct diags *diags,
+              bool (*is)(const char *sqlstate, SQLINTEGER native,
+                         const char *text))
 {
-    size_t length = 0;
+    bool any = false;
 
-    while (length < room && units[length]) {
-        length++;
+    mutex_lock(&diags->lock);
+    for (struct diag_record *record = diags->first; record;
+         record = record->next) {
+        any |= !record->ours &&
+               is(record->state, record->native, record->narrow);
     }
-    return length;
+    mutex_unlock(&diags->lock);
+    return any;
 }
 
-static SQLRETURN read_wide(const struct source *from, SQLSMALLINT number,
-                           struct diag_record *record)
+bool diag_is_here(struct diags *diags)
 {
-    SQLWCHAR state[6] = { 0 };
-    SQLSMALLINT length = 0;
-    struct text text;
-    SQLRETURN rc;
+    bool here = atomic_load_explicit(&diags->aside, memory_order_relaxed);
 
-    from->message->wide[0] = 0;
-    from->message->wide[MESSAGE_ROOM - 1] = 0;
-    rc = from->call->SQLGetDiagRecW(from->type, from->handle, number, state,
-                                    &record->native, from->message->wide,
-                                    MESSAGE_ROOM, &length);
-    if (!SQL_SUCCEEDED(rc)) {
-        return rc;
-    }
-    for (size_t i = 0; i < 5; i++) {
-        record->state[i] = state[i] < 128 ? (char)state[i] : '?';
-    }
-    text_init(&text);
-    text_append_utf16(&text, from->message->wide,
-                      wide_length(from->message->wide, MESSAGE_ROOM - 1));
-    record->utf8 = strdup(text_string(&text));
-    text_free(&text);
-    return rc;
+    mutex_lock(&diags->lock);
+    here |= diags->first && diags->first->ours; /* ours come first */
+    mutex_unlock(&diags->lock);
+    return here;
 }
 
-static SQLRETURN read_narrow(const struct source *from, SQLSMALLINT number,
-                             struct diag_record *record)
+bool diag_empty(struct diags *diags)
 {
-    SQLCHAR state[6] = { 0 };
-    SQLSMALLINT length = 0;
-    SQLRETURN rc;
+    bool empty;
 
-    from->message->narrow[0] = 0;
-    from->message->narrow[MESSAGE_ROOM - 1] = 0;
-    rc = from->call->SQLGetDiagRec(from->type, from->handle, number, state,
-                                   &record->native, from->message->narrow,
-                                   MESSAGE_ROOM, &length);
-    if (!SQL_SUCCEEDED(rc)) {
-        return rc;
+    if (!atomic_load_explicit(&diags->dirty, memory_order_relaxed)) {
+        return true;
     }
-    memcpy(record->state, state, 5);
-    record->narrow = strdup((const char *)from->message->narrow);
-    return rc;
+    mutex_lock(&diags->lock);
+    empty = !diags->first;
+    mutex_unlock(&diags->lock);
+    return empty;
 }
 
-/* The next record, which is gone from the driver then. */
-static SQLRETURN take_by_error(const struct source *from,
-                               struct diag_record *record)
-{
-    bool stmt = from->type == SQL_HANDLE_STMT;
-    SQLCHAR state[6] = { 0 };
-    SQLSMALLINT length = 0;
-    SQLRETURN rc;
+/* ---- handing on ------------------------------------------------------ */
 
-    from->message->narrow[0] = 0;
-    from->message->narrow[MESSAGE_ROOM - 1] = 0;
-    rc = from->call->SQLError(SQL_NULL_HENV,
-                              stmt ? SQL_NULL_HDBC : from->handle,
-                              stmt ? from->handle : SQL_NULL_HSTMT, state,
-                              &record->native, from->message->narrow,
-                              MESSAGE_ROOM - 1, &length);
-    if (SQL_SUCCEEDED(rc)) {
-        memcpy(record->state, state, 5);
-        record->narrow = strdup((const char *)from->message->narrow);
-    }
-    return rc;
-}
-
-/* A diagnostic field of the inner handle, in whichever width it has. */
-static SQLRETURN ask_field(const struct source *from, SQLSMALLINT number,
-                           SQLSMALLINT field, void *value, SQLSMALLINT size)
-{
-    __typeof__(SQLGetDiagField) *get = from->call->SQLGetDiagField ?
-        from->call->SQLGetDiagField : from->call->SQLGetDiagFieldW;
-    SQLSMALLINT length = 0;
-
-    return get ? get(from->type, from->handle, number, field, value, size,
-                     &length)
-               : SQL_ERROR;
-}
-
-static bool read_field(const struct source *from, SQLSMALLINT number,
-                       SQLSMALLINT field, void *value, SQLSMALLINT size)
-{
-    return SQL_SUCCEEDED(ask_field(from, number, field, value, size));
-}
-
-static char *read_text_field(const struct source *from, SQLSMALLINT number,
-                             SQLSMALLINT field)
-{
-    SQLWCHAR buffer[FIELD_ROOM] = { 0 };
-    struct text text;
-
-    if (!read_field(from, number, field, buffer,
-                    (SQLSMALLINT)(sizeof buffer - sizeof buffer[0]))) {
-        return NULL;
-    }
-    if (from->call->SQLGetDiagField) {
-        return strdup((const char *)buffer);
-    }
-    text_init(&text);
-    text_append_utf16(&text, buffer, wide_length(buffer, FIELD_ROOM - 1));
-    text_append(&text, "");
-    return text_take(&text);
-}
-
-static void read_fields(const struct source *from, SQLSMALLINT number,
-                        struct diag_record *record)
-{
-    record->row = SQL_ROW_NUMBER_UNKNOWN;
-    record->column = SQL_COLUMN_NUMBER_UNKNOWN;
-    read_field(from, number, SQL_DIAG_ROW_NUMBER, &record->row,
-               SQL_IS_INTEGER);
-    read_field(from, number, SQL_DIAG_COLUMN_NUMBER, &record->column,
-               SQL_IS_INTEGER);
-    record->class_origin =
-        read_text_field(from, number, SQL_DIAG_CLASS_ORIGIN);
-    record->subclass_origin =
-        read_text_field(from, number, SQL_DIAG_SUBCLASS_ORIGIN);
-    record->connection =
-        read_text_field(from, number, SQL_DIAG_CONNECTION_NAME);
-    record->server = read_text_field(from, number, SQL_DIAG_SERVER_NAME);
-    if (record->server && strcmp(record->server, from->instance) == 0) {
-        free(record->server);
-        record->server = NULL;
-    }
-}
-
-/* Record `number`, or NULL if there is none (or no memory for it). */
-static struct diag_record *read_record(const struct source *from,
-                                       SQLSMALLINT number)
-{
-    struct diag_record *record = calloc(1, sizeof *record);
-    SQLRETURN rc = SQL_NO_DATA;
-
-    if (!record) {
-        return NULL;
-    }
-    if (from->call->SQLError) {
-        take_by_error(from, record);
-    } else if (from->call->SQLGetDiagRecW) {
-        rc = read_wide(from, number, record);
-    }
-    if (!from->call->SQLError && from->call->SQLGetDiagRec &&
-        (!from->call->SQLGetDiagRecW || SQL_SUCCEEDED(rc))) {
-        rc = read_narrow(from, number, record);
-    }
-    if (!record->narrow) {
-        record->narrow = record->utf8;
-        record->utf8 = NULL;
-    }
-    if (!record->narrow) {
-        free_record(record);
-        return NULL;
-    }
-    if (record->utf8 && strcmp(record->utf8, record->narrow) == 0) {
-        free(record->utf8);
-        record->utf8 = NULL;
-    }
-    read_fields(from, number, record);
-    return record;
-}
-
-/* Is there a record at all?  Asked before anything is allocated, as most of
-   the SQL_NO_DATA results have none. */
-static bool has_record(const struct source *from)
-{
-    SQLINTEGER native = 0;
-    SQLSMALLINT length = 0;
-
-    if (from->call->SQLGetDiagRecW) {
-        SQLWCHAR state[6] = { 0 };
-
-        return SQL_SUCCEEDED(from->call->SQLGetDiagRecW(
-            from->type, from->handle, 1, state, &native, NULL, 0, &length));
-    }
-    if (from->call->SQLGetDiagRec) {
-        SQLCHAR state[6] = { 0 };
-
-        return SQL_SUCCEEDED(from->call->SQLGetDiagRec(
-            from->type, from->handle, 1, state, &native, NULL, 0, &length));
-    }
-    return false;
-}
-
-static struct diag_record *read_records(const struct source *from)
-{
-    struct diag_record *first = NULL, **end = &first;
-
-    for (SQLSMALLINT number = 1; number <= RECORDS_MAX; number++) {
-        *end = read_record(from, number);
-        if (!*end) {
-            break;
-        }
-        end = &(*end)->next;
-    }
-    return first;
-}
-
-static void read_header(const struct source *from, struct diag_header *header)
-{
-    char *function = read_text_field(from, 0, SQL_DIAG_DYNAMIC_FUNCTION);
-
-    header->no_row_count = !read_field(from, 0, SQL_DIAG_ROW_COUNT,
-                                       &header->row_count, SQL_IS_INTEGER);
-    header->no_cursor_row_count =
-        !read_field(from, 0, SQL_DIAG_CURSOR_ROW_COUNT,
-                    &header->cursor_row_count, SQL_IS_INTEGER);
-    header->no_dynamic_function_code =
-        !read_field(from, 0, SQL_DIAG_DYNAMIC_FUNCTION_CODE,
-                    &header->dynamic_function_code, SQL_IS_INTEGER);
-    header->dynamic_function_result = SQL_SUCCESS;
-    if (!function) {
-        SQLWCHAR none[2] = { 0 };
-
-        header->dynamic_function_result = ask_field(
-            from, 0, SQL_DIAG_DYNAMIC_FUNCTION, none, sizeof none[0]);
-    } else {
-        strncpy(header->dynamic_function, function,
-                sizeof header->dynamic_function - 1);
-        free(function);
-    }
-}
-
-static void append_locked(struct diags *diags, struct diag_record *records)
+void diag_append(struct diags *diags, struct diag_record *records,
+                 const struct diag_header *header, SQLRETURN result)
 {
     struct diag_record **end = &diags->first;
 
-    mutex_assert_held(&diags->lock);
+    mutex_lock(&diags->lock);
     while (*end) {
         end = &(*end)->next;
     }
     *end = records;
-}
-
-SQLRETURN diag_copy(struct diags *diags, const struct inner_calls *call,
-                    SQLSMALLINT type, SQLHANDLE inner, const char *instance,
-                    SQLRETURN result)
-{
-    struct source from = {
-        .call = call, .type = type, .handle = inner, .instance = instance
-    };
-    struct diag_record *records = NULL;
-    struct diag_header header = { 0 };
-
-    lock_assert_none();
-    if (result != SQL_INVALID_HANDLE && has_record(&from)) {
-        from.message = malloc(sizeof *from.message);
+    if (header) {
+        diags->header = *header;
     }
-    if (from.message) {
-        records = read_records(&from);
-        if (type == SQL_HANDLE_STMT) {
-            read_header(&from, &header);
-        }
-    }
-    free(from.message);
-    mutex_lock(&diags->lock);
-    append_locked(diags, records);
-    diags->header = header;
     note_result_locked(diags, result);
     mutex_unlock(&diags->lock);
-    return result;
 }
 
 static char *copy_text(const char *text, bool *ok)
@@ -525,7 +264,7 @@ static struct diag_record *copy_record(const struct diag_record *record)
     copy->connection = copy_text(record->connection, &ok);
     copy->server = copy_text(record->server, &ok);
     if (!ok) {
-        free_record(copy);
+        diag_free_record(copy);
         copy = NULL;
     }
     return copy;
@@ -540,10 +279,7 @@ SQLRETURN diag_repeat(struct diags *to, const struct diags *from)
         *end = copy_record(record);
         end = *end ? &(*end)->next : end;
     }
-    mutex_lock(&to->lock);
-    append_locked(to, first);
-    note_result_locked(to, from->result);
-    mutex_unlock(&to->lock);
+    diag_append(to, first, NULL, from->result);
     return from->result;
 }
 
@@ -557,9 +293,6 @@ void diag_move(struct diags *to, struct diags *from)
     result = from->result;
     from->first = NULL;
     mutex_unlock(&from->lock);
-    mutex_lock(&to->lock);
-    append_locked(to, records);
-    note_result_locked(to, result);
-    mutex_unlock(&to->lock);
+    diag_append(to, records, NULL, result);
     diag_wipe(from);
 }

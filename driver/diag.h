@@ -71,14 +71,11 @@ struct diags {
     const char *dsn; /* shown in our records; NULL or "": none is known yet */
 };
 
-/* An empty list.  dsn is kept, not copied; it may be NULL, and may be set
-   later by diag_name(). */
+/* An empty list.  dsn is kept, not copied; NULL: none is known. */
 void diag_init(struct diags *diags, const char *dsn);
 
 /* Frees the records and the mutex. */
 void diag_free(struct diags *diags);
-
-void diag_name(struct diags *diags, const char *dsn);
 
 /* Empties the list; what diag_clear() below does when there is something. */
 void diag_wipe(struct diags *diags);
@@ -153,9 +150,5 @@ SQLRETURN diag_field(struct diags *diags, SQLSMALLINT type,
                      SQLSMALLINT number, SQLSMALLINT field, SQLPOINTER value,
                      SQLSMALLINT size, SQLSMALLINT *length,
                      enum text_width width);
-
-/* SQLSTATE of a code, from diag.def. */
-const char *why_state(enum why_code code);
-SQLINTEGER why_native(enum why_code code);
 
 #endif

@@ -17,12 +17,14 @@ EXTRA_DIST += \
 	driver/command_facts.h \
 	driver/command_likely.h \
 	driver/command_show.h \
+	driver/command_token.h \
 	driver/config.def \
 	driver/config.h \
 	driver/config_rows.h \
 	driver/connstr.h \
 	driver/diag.def \
 	driver/diag.h \
+	driver/diag_inside.h \
 	driver/driver.map \
 	driver/driver.symbols \
 	driver/entry_connect.h \
@@ -105,7 +107,7 @@ driver_libcore_la_CPPFLAGS = \
 	$(ODBCINST_CFLAGS) \
 	$(INIPARSER_CFLAGS) \
 	$(NULL)
-# From the top down; only files that exist.
+# By layer; only files that exist. (HACKING.md has the layers from the top down.)
 driver_libcore_la_SOURCES = \
 	driver/entry_attr.c \
 	driver/entry_browse.c \
@@ -132,6 +134,7 @@ driver_libcore_la_SOURCES = \
 	driver/command_parse.c \
 	driver/command_show.c \
 	driver/command_show_events.c \
+	driver/command_token.c \
 	driver/watch.c \
 	driver/watch_file.c \
 	driver/watch_learn.c \
@@ -228,6 +231,7 @@ driver_libcore_la_SOURCES = \
 	driver/inner_psqlodbc.c \
 	driver/inner_psqlodbc_encoding.c \
 	driver/inner_psqlodbc_sql.c \
+	driver/inner_say.c \
 	driver/inner_sql.c \
 	driver/inner_sqlite.c \
 	driver/inner_unknown.c \
@@ -240,6 +244,7 @@ driver_libcore_la_SOURCES = \
 	driver/connstr.c \
 	driver/secret.c \
 	driver/diag.c \
+	driver/diag_copy.c \
 	driver/diag_field.c \
 	driver/log.c \
 	driver/why.c \
