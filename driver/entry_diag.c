@@ -133,8 +133,7 @@ SQLRETURN entry_SQLGetDiagField(enum text_width width, SQLSMALLINT type,
         twin = entry_twin(head);
     }
     if (twin.inner) {
-        get = width == TEXT_WIDE ? twin.call->SQLGetDiagFieldW
-                                 : twin.call->SQLGetDiagField;
+        get = SURFACE_IN(width, twin.call, SQLGetDiagField);
     }
     if (!get) {
         return diag_field(&head->diags, type, number, field, value, size,

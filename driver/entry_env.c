@@ -135,21 +135,6 @@ static void say_dead(struct dbc *dbc, struct diags *diags,
     }
 }
 
-/* The end of a transaction was never asked for. */
-static SQLRETURN say_lost(struct dbc *dbc, struct diags *diags)
-{
-    struct text why;
-    SQLRETURN rc;
-
-    text_init(&why);
-    session_say_lost(dbc->session, &why);
-    rc = diag_add(diags, WHY_DEAD,
-                  "the link is lost, and a transaction is rolled back with "
-                  "it: %s", text_string(&why));
-    text_free(&why);
-    return rc;
-}
-
 /* Ends the transaction of one session; records go to `diags`, which are those
    of the handle that the application named. */
 static SQLRETURN end_session(struct dbc *dbc, struct diags *diags,
@@ -162,8 +147,9 @@ static SQLRETURN end_session(struct dbc *dbc, struct diags *diags,
     if (!inner) { /* handed over, and nothing begun since */
         return SQL_SUCCESS;
     }
-    if (session_is_lost(dbc->session)) {
-        return say_lost(dbc, diags);
+    if (session_is_lost(dbc->session)) { /* so its end is not asked for */
+        return entry_say_lost(diags, dbc->session,
+                              ", and a transaction is rolled back with it");
     }
     if (!call->SQLEndTran) {
         return diag_add(diags, WHY_FUNCTION,

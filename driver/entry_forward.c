@@ -97,18 +97,25 @@ SQLRETURN entry_inherited(struct head *head)
                     "was done");
 }
 
-SQLRETURN entry_lost(struct head *head)
+SQLRETURN entry_say_lost(struct diags *diags, const struct session *session,
+                         const char *what)
 {
-    struct twin twin = entry_twin(head);
     struct text why;
+    SQLRETURN rc;
 
     text_init(&why);
-    session_say_lost(twin.dbc->session, &why);
-    diag_clear(&head->diags);
-    diag_add(&head->diags, WHY_DEAD,
-             "the link is lost and nothing was done: %s", text_string(&why));
+    session_say_lost(session, &why);
+    rc = diag_add(diags, WHY_DEAD, "the link is lost%s: %s", what,
+                  text_string(&why));
     text_free(&why);
-    return SQL_ERROR;
+    return rc;
+}
+
+SQLRETURN entry_lost(struct head *head)
+{
+    diag_clear(&head->diags);
+    return entry_say_lost(&head->diags, entry_twin(head).dbc->session,
+                          " and nothing was done");
 }
 
 SQLRETURN entry_look(struct head *head)

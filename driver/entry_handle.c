@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * SQLAllocHandle and SQLFreeHandle.  Environments and sessions
- * cost no inner call; statements and explicit descriptors are made on the
- * session's link together with their inner twins.
+ * SQLAllocHandle, SQLFreeHandle and what entry_hot.h leaves of SQLFreeStmt.
+ * Environments and sessions cost no inner call; statements and explicit
+ * descriptors are made on the session's link together with their inner twins.
  *
  * A freed inner handle counts as gone whatever the inner driver said: some
  * say SQL_ERROR on a broken link after having freed it (facts §9).

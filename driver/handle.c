@@ -458,6 +458,6 @@ void handle_set_desc(struct stmt *stmt, enum desc_role role,
                      struct desc *desc)
 {
     mutex_lock(&stmt->dbc->lock);
-    stmt->current[role] = desc ? desc : &stmt->implicit[role];
+    stmt->current[role] = desc;
     mutex_unlock(&stmt->dbc->lock);
 }

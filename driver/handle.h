@@ -200,7 +200,7 @@ static inline struct desc *handle_current_desc(const struct stmt *stmt,
     return atomic_load_explicit(&stmt->current[role], memory_order_acquire);
 }
 
-/* Sets it; NULL puts the implicit one back.  Locks: takes dbc->lock. */
+/* Sets it.  Locks: takes dbc->lock. */
 void handle_set_desc(struct stmt *stmt, enum desc_role role,
                      struct desc *desc);
 

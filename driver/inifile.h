@@ -67,8 +67,8 @@ const char *inifile_value(const struct inifile_section *section,
    0.  Locks: takes and leaves this file's mutex. */
 uint64_t inifile_fingerprint(void);
 
-/* Forgets everything read and looks at the files again at the next call
-   (REFRESH AFFINITY CONFIG, and a forked child). */
+/* Forgets everything read and looks at the files again at the next call.  For
+   tests, which write files more often than INIFILE_STAT_MS. */
 void inifile_forget(void);
 
 #endif

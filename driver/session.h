@@ -158,14 +158,15 @@ bool session_ask_dead(struct session *s);
    a dead link (struct inner_kind, may_be_dead). */
 bool session_died_of(struct session *s, struct diags *diags);
 
+/* The same where nothing has failed: an inner driver for which asking is a
+   question to the instance (dead_asks) is not asked, and its link not known to
+   be dead. */
+bool session_known_dead(struct session *s);
+
 /* An error whose records were copied into diags may say that its instance's
    role, or what it owns, is another by now (rules §1.4): then it is probed
    soon. */
 void session_give_cause(struct session *s, struct diags *diags);
-
-/* The same where nothing has failed: such an inner driver is not asked, and
-   its link is not known to be dead. */
-bool session_known_dead(struct session *s);
 
 /* The instance of the held link, and the last verdict in one line, for
    SQL_ATTR_AFFINITY_INSTANCE and _VERDICT; "" when there is none.  Valid

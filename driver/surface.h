@@ -64,7 +64,8 @@
                                                SURFACE_SPLICE params);)
 #include "surface.def"
 
-/* One of the inner driver's functions in the width of a call. */
+/* One of the inner driver's functions in the width of a call, where the two
+   have one type. */
 #define SURFACE_IN(width, call, name) \
     ((width) == TEXT_WIDE ? (call)->name##W : (call)->name)
 
@@ -97,8 +98,13 @@ void entry_forget_command(struct stmt *stmt);
 /* The handle's connection belongs to the parent process: 08S01. */
 SQLRETURN entry_inherited(struct head *head);
 
-/* Its session has lost its link (session_is_lost()): 08S01, with why. */
+/* Its session has lost its link (session_is_lost()): 08S01, with why, as all
+   that is left of the records. */
 SQLRETURN entry_lost(struct head *head);
+
+/* Adds that record.  what follows of it: " and nothing was done". */
+SQLRETURN entry_say_lost(struct diags *diags, const struct session *session,
+                         const char *what);
 
 /* May a statement or descriptor, of which something new may have to be said,
    still be used?  Anything but SQL_SUCCESS is what the call returns. */

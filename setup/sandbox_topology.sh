@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Who points at whom in setup/sandbox, and the two verbs that change it:
-# promote and move.
+# Who points at whom in setup/sandbox: the foreign servers and foreign leaves of
+# each primary, and bringing them up to date after promote and move.
 #
 # Each instance has one foreign server per other group, named like the group's
 # first member. A group with standbys is a host list, its primary first, with
