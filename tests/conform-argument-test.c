@@ -20,8 +20,7 @@ static SQLULEN size;
 static SQLSMALLINT small[4];
 static SQLUSMALLINT status[4];
 
-/* ---- the calls -------------------------------------------------------------
- */
+/* ---- the calls --------------------------------------------------------- */
 
 #define CALL(label, name, ...) \
     static SQLRETURN label(const struct book_on *on) \
@@ -105,8 +104,7 @@ CALL_TEXT(isolation, SQLSetConnectAttr, on->dbc, SQL_ATTR_TXN_ISOLATION,
 CALL_TEXT(access, SQLSetConnectAttr, on->dbc, SQL_ATTR_ACCESS_MODE,
           (SQLPOINTER)99, 0)
 
-/* ---- the table -------------------------------------------------------------
- */
+/* ---- the table --------------------------------------------------------- */
 
 /* Before the call there is nothing, or a SELECT's cursor on its row. */
 enum before { NEW, ON_ROW };
@@ -176,8 +174,7 @@ static const struct wrong {
 #undef ROW
 };
 
-/* ---- trying ----------------------------------------------------------------
- */
+/* ---- trying ------------------------------------------------------------ */
 
 static void refused(const struct book_on *on, const void *row)
 {

@@ -35,8 +35,7 @@ static void drop(const struct book_on *on, SQLHDBC dbc)
             SQL_SUCCESS);
 }
 
-/* ---- attributes before connecting ------------------------------------------
- */
+/* ---- attributes before connecting -------------------------------------- */
 
 static SQLRETURN set_text(const struct book_on *on, SQLHDBC dbc,
                           SQLINTEGER attribute, const char *value,
@@ -201,8 +200,7 @@ static void attr_after(const struct book_on *on, const void *row)
     drop(on, dbc);
 }
 
-/* ---- attributes of ours, connected -----------------------------------------
- */
+/* ---- attributes of ours, connected ------------------------------------- */
 
 static void ours_text(const struct book_on *on, const void *row)
 {
@@ -253,8 +251,7 @@ static void ours_text(const struct book_on *on, const void *row)
     }
 }
 
-/* ---- attributes of the inner driver ----------------------------------------
- */
+/* ---- attributes of the inner driver ------------------------------------ */
 
 static const struct number {
     SQLINTEGER attribute;
@@ -450,8 +447,7 @@ static void dbc_wrong(const struct book_on *on, const void *row)
                                 (SQLPOINTER)SQL_AUTOCOMMIT_ON, 0);
 }
 
-/* ---- the rules -------------------------------------------------------------
- */
+/* ---- the rules --------------------------------------------------------- */
 
 static void try_attributes(void)
 {

@@ -60,8 +60,7 @@ static int count_rows(const struct book_on *on)
     return count;
 }
 
-/* ---- executing -------------------------------------------------------------
- */
+/* ---- executing --------------------------------------------------------- */
 
 static void direct(const struct book_on *on, const void *row)
 {
@@ -105,8 +104,7 @@ static void prepared(const struct book_on *on, const void *row)
     }
 }
 
-/* ---- describing ------------------------------------------------------------
- */
+/* ---- describing -------------------------------------------------------- */
 
 static void described(const struct book_on *on, const void *row)
 {
@@ -175,8 +173,7 @@ static void fits(const struct book_on *on, const void *row)
     on->odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
 }
 
-/* ---- fetching --------------------------------------------------------------
- */
+/* ---- fetching ---------------------------------------------------------- */
 
 static void bound_in_rowsets(const struct book_on *on, const void *row)
 {
@@ -248,8 +245,7 @@ static void in_parts(const struct book_on *on, const void *row)
     on->odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
 }
 
-/* ---- whatever the statement or the connection is set to --------------------
- */
+/* ---- whatever the statement or the connection is set to ---------------- */
 
 /* A warning that says that the cursor is another is as good (01S02). */
 static bool worked(const struct book_on *on, const char *what, SQLRETURN rc)
@@ -364,8 +360,7 @@ static void in_way(const struct book_on *on, const void *row)
     book_own_end(&own);
 }
 
-/* ---- text ------------------------------------------------------------------
- */
+/* ---- text -------------------------------------------------------------- */
 
 static void text_lengths(const struct book_on *on, const void *row)
 {
@@ -387,8 +382,7 @@ static void text_lengths(const struct book_on *on, const void *row)
     on->odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
 }
 
-/* ---- what follows on a statement -------------------------------------------
- */
+/* ---- what follows on a statement --------------------------------------- */
 
 static const char *execute_value(const struct book_on *on)
 {
@@ -501,8 +495,7 @@ static void beside_a_cursor(const struct book_on *on, const void *row)
     on->odbc->SQLFreeHandle(SQL_HANDLE_STMT, other);
 }
 
-/* ---- the rules -------------------------------------------------------------
- */
+/* ---- the rules --------------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -18,8 +18,7 @@
 
 #define DSN "DSN=orders;Instances=n1"
 
-/* ---- connecting in a width -------------------------------------------------
- */
+/* ---- connecting in a width --------------------------------------------- */
 
 static SQLRETURN connect_by(const struct book_on *on, SQLHDBC dbc,
                             const char *string, SQLSMALLINT length, void *text,
@@ -37,8 +36,7 @@ static void drop(const struct book_on *on, SQLHDBC dbc)
             SQL_SUCCESS);
 }
 
-/* ---- the environment -------------------------------------------------------
- */
+/* ---- the environment --------------------------------------------------- */
 
 static void env_attributes(const struct book_on *on, const void *row)
 {
@@ -142,8 +140,7 @@ static void end_all(const struct book_on *on, const void *row)
     }
 }
 
-/* ---- states of a connection ------------------------------------------------
- */
+/* ---- states of a connection -------------------------------------------- */
 
 static void in_c2(const struct book_on *on, const void *row)
 {
@@ -286,8 +283,7 @@ static void open_transaction(const struct book_on *on, const void *row)
     own.odbc->SQLFreeHandle(SQL_HANDLE_DBC, own.dbc);
 }
 
-/* ---- connection strings ----------------------------------------------------
- */
+/* ---- connection strings ------------------------------------------------ */
 
 static void out_lengths(const struct book_on *on, const void *row)
 {
@@ -506,8 +502,7 @@ static void unknown_keyword(const struct book_on *on, const void *row)
     drop(on, dbc);
 }
 
-/* ---- the rules -------------------------------------------------------------
- */
+/* ---- the rules --------------------------------------------------------- */
 
 static void try_connections(void)
 {

@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- SQLGetData ------------------------------------------------------------
- */
+/* ---- SQLGetData -------------------------------------------------------- */
 
 struct part {
     SQLRETURN rc;
@@ -216,8 +215,7 @@ static void data_columns(const struct book_on *on, const void *row)
     on->odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
 }
 
-/* ---- bound columns ---------------------------------------------------------
- */
+/* ---- bound columns ----------------------------------------------------- */
 
 static void bound_truncation(const struct book_on *on, const void *row)
 {
@@ -259,8 +257,7 @@ static void unbound(const struct book_on *on, const void *row)
     on->odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
 }
 
-/* ---- parameters ------------------------------------------------------------
- */
+/* ---- parameters -------------------------------------------------------- */
 
 static const char *first_value(const struct book_on *on)
 {
@@ -307,8 +304,7 @@ static void parameter_lengths(const struct book_on *on, const void *row)
                SQL_HANDLE_STMT, on->stmt, "07002");
 }
 
-/* ---- the rules -------------------------------------------------------------
- */
+/* ---- the rules --------------------------------------------------------- */
 
 static const struct {
     const char *name;

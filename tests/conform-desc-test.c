@@ -13,8 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- helpers ---------------------------------------------------------------
- */
+/* ---- helpers ----------------------------------------------------------- */
 
 static SQLHDESC desc_of(const struct book_on *on, SQLHSTMT stmt,
                         SQLINTEGER role)
@@ -92,8 +91,7 @@ static void bind_by_fields(const struct book_on *on, SQLHDESC desc,
             SQL_SUCCESS);
 }
 
-/* ---- the four of a statement -----------------------------------------------
- */
+/* ---- the four of a statement ------------------------------------------- */
 
 static void four(const struct book_on *on, const void *row)
 {
@@ -170,8 +168,7 @@ static void not_to_be_replaced(const struct book_on *on, const void *row)
     on->odbc->SQLFreeHandle(SQL_HANDLE_STMT, other);
 }
 
-/* ---- explicit ones ---------------------------------------------------------
- */
+/* ---- explicit ones ----------------------------------------------------- */
 
 static void explicit_ard(const struct book_on *on, const void *row)
 {
@@ -279,8 +276,7 @@ static void outlives(const struct book_on *on, const void *row)
             SQL_SUCCESS);
 }
 
-/* ---- fields ----------------------------------------------------------------
- */
+/* ---- fields ------------------------------------------------------------ */
 
 static void bound_by_fields(const struct book_on *on, const void *row)
 {
@@ -446,8 +442,7 @@ static void by_records(const struct book_on *on, const void *row)
     want_number("its type", type, SQL_C_SLONG);
 }
 
-/* ---- copying ---------------------------------------------------------------
- */
+/* ---- copying ----------------------------------------------------------- */
 
 static void copied(const struct book_on *on, const void *row)
 {
@@ -494,8 +489,7 @@ static void copied_between_connections(const struct book_on *on,
     book_own_end(&own);
 }
 
-/* ---- the rules -------------------------------------------------------------
- */
+/* ---- the rules --------------------------------------------------------- */
 
 /* Whose descriptor is whose is the wrapper's to know, what stands in one the
    inner driver's. */

@@ -14,8 +14,7 @@
 
 #include "affinity_odbc.h"
 
-/* ---- where records come from ---------------------------------------------
- */
+/* ---- where records come from ------------------------------------------- */
 
 /* A call that fails, and the handle that has its records. */
 struct failure {
@@ -133,8 +132,7 @@ static SQLRETURN returned(const struct failure *f)
     return strncmp(f->state, "01", 2) == 0 ? SQL_SUCCESS_WITH_INFO : SQL_ERROR;
 }
 
-/* ---- reading ---------------------------------------------------------------
- */
+/* ---- reading ----------------------------------------------------------- */
 
 static SQLRETURN field(const struct book_on *on, const struct failure *f,
                        SQLHANDLE handle, SQLSMALLINT number, SQLSMALLINT id,
@@ -165,8 +163,7 @@ static int count_records(const struct book_on *on, const struct failure *f,
     return count;
 }
 
-/* ---- SQLGetDiagRec ---------------------------------------------------------
- */
+/* ---- SQLGetDiagRec ----------------------------------------------------- */
 
 static void rec_parts(const struct book_on *on, const void *row)
 {
@@ -250,8 +247,7 @@ static void rec_numbers(const struct book_on *on, const void *row)
                f->state);
 }
 
-/* ---- SQLGetDiagField: the header -------------------------------------------
- */
+/* ---- SQLGetDiagField: the header --------------------------------------- */
 
 static void header_number(const struct book_on *on, const void *row)
 {
@@ -306,8 +302,7 @@ static void header_statement(const struct book_on *on, const void *row)
     }
 }
 
-/* ---- SQLGetDiagField: records ----------------------------------------------
- */
+/* ---- SQLGetDiagField: records ------------------------------------------ */
 
 /* A text field against what it must be; all rules of character data. */
 static void text_field(const struct book_on *on, const struct failure *f,
@@ -453,8 +448,7 @@ static void field_arguments(const struct book_on *on, const void *row)
                 count_records(on, f, handle), count);
 }
 
-/* ---- what they say ---------------------------------------------------------
- */
+/* ---- what they say ----------------------------------------------------- */
 
 static const char *said(const struct book_on *on, const struct failure *f,
                         SQLHANDLE handle, SQLSMALLINT id)
@@ -504,8 +498,7 @@ static void prefix(const struct book_on *on, const void *row)
     want(wanted, strncmp(text, wanted, strlen(wanted)) == 0);
 }
 
-/* ---- the rules -------------------------------------------------------------
- */
+/* ---- the rules --------------------------------------------------------- */
 
 static const struct {
     const char *name;

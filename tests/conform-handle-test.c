@@ -16,8 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- every exported function -----------------------------------------------
- */
+/* ---- every exported function ------------------------------------------- */
 
 /* As many words as the longest of them has arguments. */
 typedef SQLRETURN any_function(void *, intptr_t, intptr_t, intptr_t, intptr_t,
@@ -65,8 +64,7 @@ static SQLRETURN call(const struct book_on *on, const struct row *row,
                : f(handle, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
-/* ---- handles that are none -------------------------------------------------
- */
+/* ---- handles that are none --------------------------------------------- */
 
 static void not_of_kind(const struct book_on *on, const struct row *row,
                         const char *what, enum kind kind, SQLHANDLE handle)
@@ -168,8 +166,7 @@ static void wrong_parents(const struct book_on *on, const void *row)
     }
 }
 
-/* ---- sequences that the manager would stop ---------------------------------
- */
+/* ---- sequences that the manager would stop ----------------------------- */
 
 static void children_before_version(const struct book_on *on, const void *row)
 {
@@ -258,8 +255,7 @@ static void unconnected(const struct book_on *on, const void *argument)
             on->odbc->SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQL_SUCCESS);
 }
 
-/* ---- states of a statement -------------------------------------------------
- */
+/* ---- states of a statement --------------------------------------------- */
 
 static const int states[] = { 1, 2, 3, 4, 5, 6, 8, 9, 10 };
 
@@ -359,8 +355,7 @@ static void in_states(const struct book_on *on, const void *argument)
     }
 }
 
-/* ---- the rules -------------------------------------------------------------
- */
+/* ---- the rules --------------------------------------------------------- */
 
 static void try_rows(void)
 {

@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- SQLGetInfo ------------------------------------------------------------
- */
+/* ---- SQLGetInfo -------------------------------------------------------- */
 
 /* What a value is: characters, 'Y' or 'N', 16 bits, 32 bits. */
 enum is { TEXT, YES_NO, SHORT, LONG };
@@ -322,8 +321,7 @@ static void info_negative(const struct book_on *on, const void *row)
                on->dbc, "HY090");
 }
 
-/* ---- SQLGetFunctions -------------------------------------------------------
- */
+/* ---- SQLGetFunctions --------------------------------------------------- */
 
 enum { ODBC2 = 100, LAST = SQL_API_ODBC3_ALL_FUNCTIONS_SIZE * 16 };
 

@@ -39,8 +39,7 @@ static long long first_number(const struct book_on *on, SQLHSTMT stmt)
     return value;
 }
 
-/* ---- a very long statement -------------------------------------------------
- */
+/* ---- a very long statement --------------------------------------------- */
 
 enum { LONG_TEXT = 16 << 20 };
 
@@ -114,8 +113,7 @@ static void long_parameter(const struct book_on *on, const void *row)
     free(part);
 }
 
-/* ---- a very wide row -------------------------------------------------------
- */
+/* ---- a very wide row --------------------------------------------------- */
 
 enum { WIDE = 1600 };
 
@@ -223,8 +221,7 @@ static void wide_table(const struct book_on *on, const void *row)
     book_own_end(&own);
 }
 
-/* ---- a very large value ----------------------------------------------------
- */
+/* ---- a very large value ------------------------------------------------ */
 
 enum { LARGE = 1000000000, PIECE = 4 << 20 };
 
@@ -305,8 +302,7 @@ static void try_large_value(void)
     }
 }
 
-/* ---- many statements -------------------------------------------------------
- */
+/* ---- many statements --------------------------------------------------- */
 
 enum { STATEMENTS = 2000 };
 
@@ -340,8 +336,7 @@ static void many_statements(const struct book_on *on, const void *row)
     }
 }
 
-/* ---- many connections ------------------------------------------------------
- */
+/* ---- many connections -------------------------------------------------- */
 
 enum { CONNECTS = SANITIZED ? 10000 : 100000, DEPTH = 10 };
 
@@ -407,8 +402,7 @@ static void many_connects(const struct book_on *on, const void *row)
     }
 }
 
-/* ---- the rules -------------------------------------------------------------
- */
+/* ---- the rules --------------------------------------------------------- */
 
 int main(void)
 {

@@ -14,8 +14,7 @@ static void fail(const struct book_on *on)
     want_rc("SQLExecDirect", book_exec(on, on->stmt, "SELECT 1/0"), SQL_ERROR);
 }
 
-/* ---- life of records -------------------------------------------------------
- */
+/* ---- life of records --------------------------------------------------- */
 
 static void cleared_by_next(const struct book_on *on, const void *row)
 {

@@ -14,8 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the functions ---------------------------------------------------------
- */
+/* ---- the functions ----------------------------------------------------- */
 
 static SQLLEN length;
 static SQLULEN size;
@@ -80,8 +79,7 @@ static SQLRETURN call_unbind(const struct book_on *on)
     return on->odbc->SQLFreeStmt(on->stmt, SQL_UNBIND);
 }
 
-/* ---- the table -------------------------------------------------------------
- */
+/* ---- the table --------------------------------------------------------- */
 
 /* What the call is to say in S1, S2, S3, S4, S5, S6, S8, S9, S10; "" = no
    error.  Where the reference leaves a choice, both. */
@@ -143,8 +141,7 @@ static const struct function {
     { "SQLProcedures", call_SQLProcedures, { "", "", "", "", CUR, CUR, ASKED } },
 };
 
-/* ---- trying ----------------------------------------------------------------
- */
+/* ---- trying ------------------------------------------------------------ */
 
 static void put_to_rest(const struct book_on *on)
 {
@@ -220,8 +217,7 @@ static void while_asked(const struct book_on *on, const void *row)
     }
 }
 
-/* ---- statements again and again --------------------------------------------
- */
+/* ---- statements again and again ---------------------------------------- */
 
 static const char *const failing[] = {
     "SELEC 1",           "SELECT 1/0",           "SELECT * FROM nowhere",

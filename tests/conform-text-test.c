@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- text that goes in -----------------------------------------------------
- */
+/* ---- text that goes in ------------------------------------------------- */
 
 static const char *first_value(const struct book_on *on)
 {
@@ -109,8 +108,7 @@ static void catalog_arguments(const struct book_on *on, const void *row)
                SQL_HANDLE_STMT, on->stmt, "HY009");
 }
 
-/* ---- text that comes out ---------------------------------------------------
- */
+/* ---- text that comes out ----------------------------------------------- */
 
 /* One function with a text out: its value into `text` of `size` units (of
    bytes, where the function counts bytes), the length into *length. */
@@ -256,8 +254,7 @@ static void text_out_warns(const struct book_on *on, const void *row)
     on->odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
 }
 
-/* ---- the rules -------------------------------------------------------------
- */
+/* ---- the rules --------------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is missed --------------------------------------------------------
- */
+/* ---- what is missed ---------------------------------------------------- */
 
 enum { MISSES = 40, MISS_ROOM = 400 };
 
@@ -130,8 +129,7 @@ bool want_info(const struct book_on *on, const char *what, SQLRETURN rc,
            want_state(on, what, type, handle, states);
 }
 
-/* ---- text ------------------------------------------------------------------
- */
+/* ---- text -------------------------------------------------------------- */
 
 enum { TEXTS = 16, TEXT_ROOM = 4096 };
 
@@ -184,8 +182,7 @@ void blot(void *buffer, size_t size)
     memset((char *)buffer + size - sizeof(SQLWCHAR), 0, sizeof(SQLWCHAR));
 }
 
-/* ---- handles ---------------------------------------------------------------
- */
+/* ---- handles ----------------------------------------------------------- */
 
 SQLRETURN book_exec(const struct book_on *on, SQLHSTMT stmt, const char *sql)
 {
@@ -260,8 +257,7 @@ void book_own_end(struct book_on *own)
     book_close(own, own->dbc);
 }
 
-/* ---- the drivers -----------------------------------------------------------
- */
+/* ---- the drivers ------------------------------------------------------- */
 
 static const struct inner_calls manager = {
 #define PLAIN(name, ...) .name = name,
@@ -352,8 +348,7 @@ static struct book_on *on_way(bool ours, enum book_way way)
     return on;
 }
 
-/* ---- trying ----------------------------------------------------------------
- */
+/* ---- trying ------------------------------------------------------------ */
 
 static const char *way_name(enum book_way way)
 {

@@ -103,8 +103,8 @@ bool want_info(const struct book_on *on, const char *what, SQLRETURN rc,
 const char *book_state(const struct book_on *on, SQLSMALLINT type,
                        SQLHANDLE handle, SQLSMALLINT number);
 
-/* Text in the width of `on`, in one of sixteen static buffers; and back, of a
-   terminated text, in one of eight. */
+/* Text in the width of `on`, and back, of a terminated text; each in one of
+   sixteen static buffers. */
 void *in(const struct book_on *on, const char *text);
 const char *out(const struct book_on *on, const void *text);
 

@@ -62,8 +62,7 @@ static int visit(const char *string)
     return pid;
 }
 
-/* ---- SHOW AFFINITY POOLS ---------------------------------------------------
- */
+/* ---- SHOW AFFINITY POOLS ----------------------------------------------- */
 
 struct figures {
     int idle, held, reset, opening, waiting, opened;
@@ -137,8 +136,7 @@ static bool await_rest(SQLHDBC dbc, bool mine)
     return true;
 }
 
-/* ---- PoolMax, PoolWait ------------------------------------------------------
- */
+/* ---- PoolMax, PoolWait ------------------------------------------------- */
 
 static void full(void)
 {
@@ -204,8 +202,7 @@ static void in_turn(void)
            "another after %d sessions", again);
 }
 
-/* ---- first come, first served
- * ------------------------------------------------ */
+/* ---- first come, first served ------------------------------------------ */
 
 enum { QUEUE = 6 };
 
@@ -275,8 +272,7 @@ static void first_come(void)
     tap_is("one that gives up leaves the others' order", queue(2), "abdef");
 }
 
-/* ---- PoolMaxTotal
- * -------------------------------------------------------------- */
+/* ---- PoolMaxTotal ------------------------------------------------------ */
 
 #define TWO "DSN=orders-strict;PoolMaxTotal=2;PoolWait=30000;AffinityKey="
 
@@ -317,8 +313,7 @@ static void total(void)
     }
 }
 
-/* ---- how long links live
- * ---------------------------------------------------------- */
+/* ---- how long links live ----------------------------------------------- */
 
 static void reuse(void)
 {
@@ -395,8 +390,7 @@ static void trust(void)
     odbc_close(direct);
 }
 
-/* ---- whose links
- * ------------------------------------------------------------------ */
+/* ---- whose links ------------------------------------------------------- */
 
 static void logins(void)
 {

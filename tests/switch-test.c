@@ -44,8 +44,7 @@ static void say_bytes(const void *bytes, size_t length)
     }
 }
 
-/* ---- what every call is asked
- * ------------------------------------------------ */
+/* ---- what every call is asked ------------------------------------------ */
 
 static void say_record(SQLSMALLINT type, SQLHANDLE handle, SQLSMALLINT number)
 {
@@ -160,8 +159,7 @@ static void count(SQLHSTMT stmt)
     say("    %ld rows", (long)rows);
 }
 
-/* ---- the program
- * -------------------------------------------------------------- */
+/* ---- the program ------------------------------------------------------- */
 
 static void who(SQLHSTMT stmt)
 {
@@ -450,8 +448,7 @@ static void program(SQLINTEGER version, int customer)
     STMT(SQLFreeHandle(SQL_HANDLE_STMT, stmt));
 }
 
-/* ---- twice
- * -------------------------------------------------------------------- */
+/* ---- twice ------------------------------------------------------------- */
 
 /* The protocol; the caller frees it. */
 static char *run(SQLINTEGER version, const char *string, int customer)

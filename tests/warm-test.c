@@ -24,8 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the relay -------------------------------------------------------------
- */
+/* ---- the relay --------------------------------------------------------- */
 
 enum { MOST = 64 };
 
@@ -135,10 +134,11 @@ static int relay_start(int port)
     return ntohs(here.sin_port);
 }
 
-/* ---- the sessions
- * ------------------------------------------------------------ */
+/* ---- the sessions ------------------------------------------------------ */
 
-static char fleet[600]; /* the connection string, to be continued */
+/* The connection string, to be continued.  Nothing is probed: a probe would
+   say something to the instance while we count. */
+static char fleet[600];
 static SQLHDBC watcher; /* another login of that fleet, over its own link */
 static int watched;     /* connection number of the link under test */
 
@@ -296,7 +296,7 @@ int main(void)
     snprintf(fleet, sizeof fleet,
              "DRIVER=Affinity;InnerDriver={PostgreSQL Unicode};"
              "Instances={n1@127.0.0.1:%d};Database=app;PoolMax=1;"
-             "PoolTrust=600000;PoolMaxLifetime=0;PWD=%s",
+             "PoolTrust=600000;PoolMaxLifetime=0;CheckInterval=0;PWD=%s",
              port, getenv("AFFINITY_SANDBOX_PASSWORD"));
     snprintf(other, sizeof other, "%s;UID=app;BoolsAsChar=0", fleet);
     watcher = odbc_open(try_env, other, false);
