@@ -135,7 +135,9 @@ static bool hold(struct held *held, const char *string)
 
 static void try_quiet(struct held *held)
 {
-    const char *why = "did not answer within CheckTimeout=1000 ms";
+    /* CheckTimeout, or ConnectTimeout if a link was being opened for the probe,
+       since none was idle */
+    const char *why = "did not answer within C";
     SQLUINTEGER dead = 77;
     SQLHSTMT more;
     SQLRETURN rc;
