@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# The verbs of setup/sandbox that change who is primary: promote and revive.
+# The verbs of setup/sandbox that change who is primary: promote, supersede and
+# revive.
 
 # Brings every primary that answers up to date; the others catch up when they
 # are revived or resumed.
@@ -34,6 +35,13 @@ primary_hand_over() {
         instance_start "$1"
         fail "$2 has not received all of $1: $1 is primary again"
     fi
+    say "$1 stopped cleanly"
+}
+
+# Leaves primary $1 to itself when $2 takes its place.
+primary_ignore() {
+    say "$1 is not told: what it had not sent to $2, and what it writes from" \
+        "now on, is lost"
 }
 
 standby_streams_from() {
@@ -46,6 +54,7 @@ standby_received() {
         pg_last_wal_replay_lsn()) > '$2'") == t ]]
 }
 
+# $2: what is done about a primary that is up.
 promote_instance() {
     local group old member members
     group=${1%%s*}
@@ -60,8 +69,7 @@ promote_instance() {
     [[ $(ask "$1" 'SELECT pg_is_in_recovery()') == t ]] ||
         fail "$1 is not a standby"
     if instance_is_up "$old"; then
-        primary_hand_over "$old" "$1"
-        say "$old stopped cleanly"
+        "$2" "$old" "$1"
     else
         say "$old is down: what it had not sent to $1 is lost"
     fi
@@ -82,9 +90,14 @@ promote_instance() {
 }
 
 # Makes sure that standby $1 follows its primary. One that had received more
-# than the promoted one cannot: it gets a fresh copy.
+# than the promoted one cannot: it gets a fresh copy. A superseded primary is
+# no standby, and goes on until it is crashed and revived.
 standby_keep() {
     instance_answers "$1" || return 0
+    if [[ $(ask "$1" 'SELECT pg_is_in_recovery()') == f ]]; then
+        say "$1 is superseded, and does not know"
+        return
+    fi
     standby_follow "$1" && return
     say "$1 cannot follow: it gets a fresh copy"
     instance_end "$1"

@@ -370,6 +370,18 @@ is "every instance still answers for all" \
 has "a move to the promoted one" "$(sandbox move "$dir" orders_n3 n2s1)" \
     'moved from n3 to n2s1'
 
+# --- supersede: the old primary is left as it is
+
+sandbox pause "$dir" n2s1 >/dev/null
+has "supersede" "$(sandbox supersede "$dir" n2)" 'n2 is now the primary'
+has "the old one goes on" "$(sandbox resume "$dir" n2s1)" \
+    'n2s1 is superseded, and does not know'
+is "there are two primaries" "$(role n2) $(role n2s1) $(sql n2s1 \
+    'SELECT pg_is_in_recovery()')" "primary superseded f"
+sandbox crash "$dir" n2s1 >/dev/null
+has "crashed and revived, it joins" "$(sandbox revive "$dir" n2s1)" \
+    'as its standby'
+
 # --- stop
 
 sandbox crash "$dir" n1 >/dev/null
