@@ -16,7 +16,9 @@ grep -hoE '(driver|setup|tests)/[A-Za-z0-9_./-]+' driver/local.mk \
     LC_ALL=C sort -u >"$work/listed"
 
 # A program is listed without its .c; what is made, and these lists, need none.
-for file in driver/* setup/* tests/* tests/bench/* tests/diff/* tests/fake/*; do
+for file in driver/* setup/* tests/* tests/bench/* tests/diff/* tests/fake/* \
+    tests/storm/*
+do
     case $file in
         */local.mk | setup/odbcinst.ini.template | *.o | *.lo | *.la | *.log | \
             *.trs | *~) continue ;;

@@ -25,6 +25,7 @@ EXTRA_DIST += \
 	tests/clients/inner.sh \
 	tests/diff/masks-sqlite.sed \
 	tests/diff/masks.sed \
+	tests/storm/run \
 	tests/tap.sh \
 	tests/unit-route_map.h \
 	tests/unit-route_parse.h \
@@ -116,6 +117,7 @@ integration_programs = \
 	tests/connect-test \
 	tests/fault-test \
 	tests/fork-test \
+	tests/great-storm-test \
 	tests/guest-test \
 	tests/hang-test \
 	tests/leak-test \
@@ -172,6 +174,30 @@ endif
 # A unit test needs no more than its line above. An integration test is linked
 # with the driver manager instead of the driver:
 #   tests_storm_test_LDADD = $(integration_ldadd)
+tests_great_storm_test_SOURCES = \
+	tests/great-storm-test.c \
+	tests/storm/ask.c \
+	tests/storm/ask.h \
+	tests/storm/blow.c \
+	tests/storm/chronicle.c \
+	tests/storm/chronicle.h \
+	tests/storm/judge.c \
+	tests/storm/judge.h \
+	tests/storm/ledger.c \
+	tests/storm/ledger.h \
+	tests/storm/metronome.c \
+	tests/storm/metronome.h \
+	tests/storm/muster.c \
+	tests/storm/muster.h \
+	tests/storm/rider.c \
+	tests/storm/rider.h \
+	tests/storm/storm.c \
+	tests/storm/storm.h \
+	tests/storm/weather.c \
+	tests/storm/weather.h \
+	$(trouble) \
+	$(NULL)
+tests_great_storm_test_LDADD = $(integration_ldadd)
 AM_CPPFLAGS += $(ODBC_CFLAGS) $(CMOCKA_CFLAGS)
 LDADD = driver/libcore.la $(CMOCKA_LIBS)
 integration_ldadd = $(ODBC_LIBS)

@@ -1,0 +1,227 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "autoconf.h"
+
+#include "weather.h"
+
+#include "../odbc_tap.h"
+#include "../trouble.h"
+#include "ask.h"
+#include "chronicle.h"
+#include "storm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One group, while it is struck. */
+struct target {
+    unsigned group, primary, standby;
+    unsigned *state;
+    double safe; /* all acknowledged before is with the standby */
+};
+
+static bool verb(const char *name, unsigned instance)
+{
+    return trouble_make(name, storm_name(instance));
+}
+
+static void rest(struct target *t, unsigned least, unsigned most)
+{
+    storm_rest(least + storm_draw(t->state, most - least + 1));
+}
+
+/* ---- what a successor has ---------------------------------------------- */
+
+static SQLHDBC look_at(unsigned instance)
+{
+    struct answer answer;
+    char string[80];
+    SQLHDBC dbc;
+
+    snprintf(string, sizeof string, "DSN=%s;UID=postgres",
+             storm_name(instance));
+    dbc = ask_open(string, &answer);
+    if (!dbc) {
+        printf("# %s: %s\n", storm_name(instance), answer.text);
+    }
+    return dbc;
+}
+
+struct wait {
+    SQLHDBC standby;
+    char sql[200];
+};
+
+static bool has_received(void *arg)
+{
+    struct wait *wait = arg;
+
+    return strcmp(ask(wait->standby, wait->sql).text, "1") == 0;
+}
+
+/* What the primary has flushed by now is with the standby. */
+static bool bring_to_safety(struct target *t)
+{
+    SQLHDBC primary = look_at(t->primary);
+    struct wait wait = { .standby = look_at(t->standby) };
+    double now = trouble_now();
+    bool ok = primary && wait.standby;
+
+    if (ok) {
+        snprintf(wait.sql, sizeof wait.sql,
+                 "SELECT (greatest(pg_last_wal_receive_lsn(), "
+                 "pg_last_wal_replay_lsn()) >= '%.40s')::int",
+                 ask(primary, "SELECT pg_current_wal_flush_lsn()").text);
+        ok = trouble_await(has_received, &wait, 20000);
+    }
+    t->safe = now;
+    odbc_close(primary);
+    odbc_close(wait.standby);
+    return ok;
+}
+
+/* ---- the blows --------------------------------------------------------- */
+
+/* From before a successor may write until it is the one. */
+static bool succeed(struct target *t, const char *how)
+{
+    bool ok;
+
+    chronicle_claim(REIGN_PRIMARY, t->group, t->standby);
+    ok = verb(how, t->standby);
+    chronicle_settle(REIGN_PRIMARY, t->group, ok ? t->standby : t->primary);
+    return ok;
+}
+
+static bool crash(struct target *t)
+{
+    bool ok = verb("crash", t->primary);
+
+    rest(t, 100, 2000);
+    return verb("revive", t->primary) && ok;
+}
+
+static bool failover(struct target *t)
+{
+    bool ok = bring_to_safety(t) && verb("crash", t->primary);
+
+    rest(t, 0, 1000);
+    ok = succeed(t, "promote") && ok;
+    chronicle_loss(t->group, t->safe);
+    rest(t, 500, 2500);
+    return verb("revive", t->primary) && ok;
+}
+
+static bool hang(struct target *t)
+{
+    bool ok = verb("pause", t->primary);
+
+    blow_phase((int)t->group);
+    rest(t, 300, 4000);
+    blow_phase(WEATHER_CHANGES);
+    return verb("resume", t->primary) && ok;
+}
+
+/* The fleet has time to see the successor before the old one goes on. */
+static bool supersede(struct target *t)
+{
+    bool ok = bring_to_safety(t) && verb("pause", t->primary);
+
+    rest(t, 0, 2500);
+    ok = succeed(t, "supersede") && ok;
+    storm_rest(STORM_NOTICE);
+    ok = verb("resume", t->primary) && ok;
+    rest(t, 1500, 3000);
+    ok = verb("crash", t->primary) && ok;
+    chronicle_loss(t->group, t->safe);
+    return verb("revive", t->primary) && ok;
+}
+
+static bool hand_over(struct target *t)
+{
+    bool ok = succeed(t, "promote");
+
+    rest(t, 500, 2000);
+    return verb("revive", t->primary) && ok;
+}
+
+static bool strike_standby(struct target *t)
+{
+    bool dies = storm_draw(t->state, 2) == 0, ok;
+    unsigned spell = chronicle_begin(SPELL_AWAY, t->standby);
+
+    ok = verb(dies ? "crash" : "pause", t->standby);
+    rest(t, 500, 3000);
+    ok = verb(dies ? "revive" : "resume", t->standby) && ok;
+    chronicle_end(spell);
+    return ok;
+}
+
+/* Whose the leaf is, by the instances. */
+static unsigned ask_owner(unsigned leaf)
+{
+    unsigned owner = STORM_NOBODY;
+
+    for (unsigned g = 0; g < STORM_GROUPS; g++) {
+        SQLHDBC dbc = look_at(chronicle_ruler(REIGN_PRIMARY, g));
+        char sql[120];
+
+        snprintf(sql, sizeof sql,
+                 "SELECT relkind FROM pg_class WHERE oid = "
+                 "'public.orders_n%u'::regclass",
+                 leaf + 1);
+        if (dbc && strcmp(ask(dbc, sql).text, "r") == 0) {
+            owner = g;
+        }
+        odbc_close(dbc);
+    }
+    return owner;
+}
+
+/* One of the leaves comes to this group. */
+static bool move(struct target *t)
+{
+    unsigned leaf = storm_draw(t->state, STORM_LEAVES);
+    unsigned spell;
+    char words[60];
+    bool ok;
+
+    if (chronicle_ruler(REIGN_LEAF, leaf) == t->group) {
+        leaf = (leaf + 1) % STORM_LEAVES;
+    }
+    spell = chronicle_begin(SPELL_MOVING, leaf);
+    chronicle_claim(REIGN_LEAF, leaf, t->group);
+    snprintf(words, sizeof words, "orders_n%u %s", leaf + 1,
+             storm_name(t->primary));
+    ok = trouble_make("move", words);
+    chronicle_settle(REIGN_LEAF, leaf, ok ? t->group : ask_owner(leaf));
+    storm_rest(STORM_NOTICE);
+    chronicle_end(spell);
+    return ok;
+}
+
+bool blow_strike(enum blow blow, unsigned group, unsigned *state)
+{
+    static bool (*const blows[BLOWS])(struct target *) = {
+        [BLOW_CRASH] = crash,        [BLOW_FAILOVER] = failover,
+        [BLOW_PAUSE] = hang,         [BLOW_SUPERSEDE] = supersede,
+        [BLOW_HANDOVER] = hand_over, [BLOW_STANDBY] = strike_standby,
+        [BLOW_MOVE] = move,
+    };
+    struct target t = { .group = group, .state = state };
+    bool troubles = blow != BLOW_STANDBY && blow != BLOW_MOVE, ok;
+    unsigned spell = 0;
+
+    t.primary = chronicle_ruler(REIGN_PRIMARY, group);
+    t.standby = 2 * group + (t.primary == 2 * group);
+    if (troubles) {
+        spell = chronicle_begin(SPELL_TROUBLE, group);
+    }
+    ok = blows[blow](&t);
+    if (troubles) {
+        storm_rest(STORM_NOTICE);
+        chronicle_end(spell);
+    }
+    return ok;
+}
