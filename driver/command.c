@@ -21,6 +21,7 @@ void command_describe(const struct command *command,
         [COMMAND_SHOW_POOLS] = command_show_pools_columns,
         [COMMAND_SHOW_TOPOLOGY] = command_show_topology_columns,
         [COMMAND_SHOW_CONFIG] = command_show_config_columns,
+        [COMMAND_SHOW_STATS] = command_show_stats_columns,
         [COMMAND_SHOW_EVENTS] = command_show_events_columns,
         [COMMAND_EXPLAIN_KEY] = command_explain_columns,
         [COMMAND_REFRESH] = command_refresh_columns,
@@ -55,6 +56,9 @@ bool command_run(const struct command *command,
         break;
     case COMMAND_SHOW_CONFIG:
         command_show_config(view, answer);
+        break;
+    case COMMAND_SHOW_STATS:
+        command_show_stats(view, answer);
         break;
     case COMMAND_SHOW_EVENTS:
         command_show_events(view, answer);

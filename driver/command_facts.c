@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance_fact.h"
 #include "pool_shelf.h"
 #include "topology.h"
 
@@ -58,16 +59,51 @@ void command_facts_add(struct command_answer *answer, struct text *text)
     text_free(text);
 }
 
-void command_facts_error(const struct link_error *error, struct text *text)
+static void cut(struct text *text)
 {
     enum { MOST = 250 };
 
-    link_say_error(error, text);
     if (text->length > MOST) {
         text->length = text_cut(text->data, MOST - 3);
         text->data[text->length] = '\0';
         text_append(text, "...");
     }
+}
+
+void command_facts_error(const struct link_error *error, struct text *text)
+{
+    link_say_error(error, text);
+    cut(text);
+}
+
+static void also(struct text *text, const char *why)
+{
+    text_appendf(text, "%s%s", text->length ? "; " : "", why);
+}
+
+void command_facts_why(const struct fleet *fleet, uint32_t i,
+                       const struct fleet_instance_view *view,
+                       struct text *text)
+{
+    const struct route_member *m = &fleet->members[i];
+
+    if (atomic_load(&m->drained)) {
+        also(text, "drained by DRAIN AFFINITY INSTANCE");
+    }
+    if (atomic_load(&m->disabled)) {
+        also(text, "disabled in the map file");
+    }
+    if (view->rival >= 0) {
+        also(text, command_facts_name(fleet, view->rival));
+        text_append(text, " is primary in its place");
+    }
+    if (view->health >= ROUTE_SUSPECT) {
+        also(text, "");
+        link_say_error(&view->cause, text);
+    } else if (balance_violates(m, clock_ns())) {
+        also(text, "over its limits");
+    }
+    cut(text);
 }
 
 struct route_stock *command_facts_stock(struct login *login)

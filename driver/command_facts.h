@@ -16,6 +16,12 @@ const char *command_facts_role(enum route_role role);
 const char *command_facts_state(const struct fleet *fleet, uint32_t i,
                                 enum route_health health);
 
+/* Appends why it is not simply up, good and the primary that it says it is, or
+   nothing: in one line of 250 characters. */
+void command_facts_why(const struct fleet *fleet, uint32_t i,
+                       const struct fleet_instance_view *view,
+                       struct text *text);
+
 /* complete or incomplete. */
 const char *command_facts_topology(struct fleet *fleet);
 

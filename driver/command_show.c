@@ -46,6 +46,13 @@
  *                            between the latest two probes
  *   commits_per_s            likewise
  *   probed_ms                so long ago it answered a probe
+ *   why                      what keeps it from being simply up
+ *   error_ms                 so long ago was last_error
+ *   waiting                  sessions of this session's login that wait for a
+ *                            link to it and nothing else
+ *   learning, closing        links of this session's login, as idle
+ *   peak_in_use              sessions of this process that held a link there
+ *                            at once, at most
  *
  * SHOW AFFINITY POOLS      one row per login and instance
  *   instance, login, user    logins are numbered; user: its UID
@@ -55,6 +62,8 @@
  *   waiting                  units that wait in this login, for any instance
  *   left                     links on which a call hangs that nothing can end:
  *                            they and their threads are left to each other
+ *   probing                  of the idle ones, those over which the instance is
+ *                            being probed
  *
  * SHOW AFFINITY TOPOLOGY   one row per leaf, range, value or target
  *   path, bound, owner, state
@@ -87,7 +96,7 @@
 #include "config.h"
 #include "fleet_key.h"
 #include "place.h"
-#include "pool_shelf.h"
+#include "pool_stat.h"
 
 const char *const command_show_columns[] = {
     "key", "instance", "verdict", "mode", "access", "owner", "source",
@@ -99,13 +108,14 @@ const char *const command_show_instances_columns[] = {
     "held", "opening", "reset", "room", "served", "identity", "timeline",
     "last_error", "weight", "flag", "latency_us", "in_flight", "cost",
     "position", "lag_ms", "backends", "backends_max", "active",
-    "commits_per_s", "probed_ms", NULL
+    "commits_per_s", "probed_ms", "why", "error_ms", "waiting", "learning",
+    "closing", "peak_in_use", NULL
 };
 
 const char *const command_show_pools_columns[] = {
     "instance", "login", "user", "mine", "idle", "held", "learning",
     "opening", "reset", "closing", "room", "opened", "failed", "resets",
-    "waiting", "left", NULL
+    "waiting", "left", "probing", NULL
 };
 
 const char *const command_show_topology_columns[] = {
@@ -231,9 +241,27 @@ static void add_probed(struct command_answer *answer,
     add_span(answer, view->probed_at, now);
 }
 
-static void add_instance(struct command_answer *answer, struct fleet *fleet,
-                         uint32_t i, const struct route_stock *stock)
+/* What was not shown at first stands last, since some read by number. */
+static void add_more(struct command_answer *answer, struct login *login,
+                     uint32_t i, const struct fleet_instance_view *view,
+                     const struct pool_view *pool)
 {
+    struct text why;
+
+    text_init(&why);
+    command_facts_why(login->fleet, i, view, &why);
+    command_facts_add(answer, &why);
+    add_span(answer, view->error_at, clock_ns());
+    command_answer_number(answer, place_waiting_for(login, i));
+    command_answer_number(answer, pool->count[LINK_LEARNING]);
+    command_answer_number(answer, pool->count[LINK_CLOSING]);
+    command_answer_number(answer, pool->stats[POOL_STAT_PEAK_IN_USE]);
+}
+
+static void add_instance(struct command_answer *answer, struct login *login,
+                         uint32_t i, const struct pool_view *pool)
+{
+    struct fleet *fleet = login->fleet;
     struct fleet_instance_view view;
     uint64_t now = clock_ns();
     struct text error;
@@ -245,11 +273,13 @@ static void add_instance(struct command_answer *answer, struct fleet *fleet,
     command_answer_add(answer, command_facts_state(fleet, i, view.health));
     add_span(answer, view.since, now);
     add_span(answer, view.health >= ROUTE_SUSPECT ? now : 0, view.retry_at);
-    command_answer_number(answer, stock->idle);
-    command_answer_number(answer, stock->held);
-    command_answer_number(answer, stock->opening);
-    command_answer_number(answer, stock->reset);
-    command_answer_number(answer, stock->room);
+    command_answer_number(answer, pool->count[LINK_IDLE] +
+                                      pool->count[LINK_PROBING]);
+    command_answer_number(answer, pool->count[LINK_HELD] +
+                                      pool->count[LINK_LEARNING]);
+    command_answer_number(answer, pool->count[LINK_OPENING]);
+    command_answer_number(answer, pool->count[LINK_RESET]);
+    command_answer_number(answer, pool->room);
     command_answer_number(answer, atomic_load(&fleet->members[i].served) /
                                       ROUTE_SERVED_UNIT);
     command_answer_add(answer, command_facts_or_null(view.who.identity));
@@ -259,55 +289,25 @@ static void add_instance(struct command_answer *answer, struct fleet *fleet,
     command_facts_add(answer, &error);
     add_balance(answer, &fleet->members[i], now);
     add_probed(answer, &view, now);
+    add_more(answer, login, i, &view, pool);
 }
 
 void command_show_instances(const struct command_view *view,
                             struct command_answer *answer)
 {
-    struct route_stock *stock = command_facts_stock(view->login);
+    struct login_view *own = login_view(view->login);
 
-    answer->failed |= !stock;
-    for (uint32_t i = 0; stock && i < view->fleet->count; i++) {
-        add_instance(answer, view->fleet, i, &stock[i]);
+    answer->failed |= !own;
+    for (uint32_t i = 0; own && i < view->fleet->count; i++) {
+        add_instance(answer, view->login, i, &own->pools[i]);
     }
-    free(stock);
+    free(own);
 }
 
 /* ---- SHOW AFFINITY POOLS --------------------------------------------- */
 
-struct pool_figures {
-    uint32_t count[LINK_STATES];
-    uint32_t room, left;
-    uint64_t opened, failed, reset;
-};
-
-static struct pool_figures *copy_pools(struct login *login, uint32_t *waiting)
-{
-    size_t count = login->fleet->count;
-    struct pool_figures *copy = calloc(count, sizeof *copy);
-
-    if (!copy) {
-        return NULL;
-    }
-    mutex_lock(&login->lock);
-    shelf_gather_locked(login);
-    *waiting = place_waiting_locked(login);
-    for (size_t i = 0; i < count; i++) {
-        const struct pool *pool = &login->pools[i];
-
-        memcpy(copy[i].count, pool->count, sizeof pool->count);
-        copy[i].room = login->stock[i].room;
-        copy[i].left = pool->left;
-        copy[i].opened = pool->opened;
-        copy[i].failed = pool->failed;
-        copy[i].reset = pool->reset;
-    }
-    mutex_unlock(&login->lock);
-    return copy;
-}
-
 static void add_pool(struct command_answer *answer,
-                     const struct pool_figures *pool)
+                     const struct pool_view *pool)
 {
     command_answer_number(answer, pool->count[LINK_IDLE] +
                                       pool->count[LINK_PROBING]);
@@ -317,28 +317,29 @@ static void add_pool(struct command_answer *answer,
     command_answer_number(answer, pool->count[LINK_RESET]);
     command_answer_number(answer, pool->count[LINK_CLOSING]);
     command_answer_number(answer, pool->room);
-    command_answer_number(answer, pool->opened);
-    command_answer_number(answer, pool->failed);
-    command_answer_number(answer, pool->reset);
+    command_answer_number(answer, pool->stats[POOL_STAT_OPENED]);
+    command_answer_number(answer, pool->stats[POOL_STAT_FAILED]);
+    command_answer_number(answer, pool->stats[POOL_STAT_RESETS]);
 }
 
 static void add_login(struct command_answer *answer, struct login *login,
                       uint32_t number, bool mine)
 {
-    uint32_t waiting = 0;
-    struct pool_figures *pools = copy_pools(login, &waiting);
+    struct login_view *view = login_view(login);
+    uint32_t waiting = place_waiting(login);
 
-    answer->failed |= !pools;
-    for (uint32_t i = 0; pools && i < login->fleet->count; i++) {
+    answer->failed |= !view;
+    for (uint32_t i = 0; view && i < login->fleet->count; i++) {
         command_answer_add(answer, command_facts_name(login->fleet, i));
         command_answer_number(answer, number);
         command_answer_add(answer, command_facts_or_null(login->user));
         command_answer_yes(answer, mine);
-        add_pool(answer, &pools[i]);
+        add_pool(answer, &view->pools[i]);
         command_answer_number(answer, waiting);
-        command_answer_number(answer, pools[i].left);
+        command_answer_number(answer, view->pools[i].left);
+        command_answer_number(answer, view->pools[i].count[LINK_PROBING]);
     }
-    free(pools);
+    free(view);
 }
 
 void command_show_pools(const struct command_view *view,

@@ -4,7 +4,7 @@
 /*
  * The commands themselves, for command.c: the columns of each, which end with
  * NULL, and the function that adds its rows.  What they mean stands at the
- * head of command_show.c; EXPLAIN has a file of its own.
+ * head of command_show.c, of STATS in its own file, which EXPLAIN has as well.
  */
 #ifndef COMMAND_SHOW_H
 #define COMMAND_SHOW_H
@@ -30,6 +30,10 @@ void command_show_topology(const struct command_view *view,
 extern const char *const command_show_config_columns[];
 void command_show_config(const struct command_view *view,
                          struct command_answer *answer);
+
+extern const char *const command_show_stats_columns[];
+void command_show_stats(const struct command_view *view,
+                        struct command_answer *answer);
 
 extern const char *const command_show_events_columns[];
 void command_show_events(const struct command_view *view,

@@ -131,8 +131,7 @@ void fleet_say_lost(struct fleet *fleet, uint32_t i, struct text *out)
 /* ---- facts --------------------------------------------------------------- */
 
 static void say_state(const struct fleet *fleet, uint32_t i,
-                      const struct fleet_state *before,
-                      const struct link_error *error)
+                      const struct fleet_state *before)
 {
     const struct instance *instance = &fleet->instances[i];
     const struct fleet_state *now = &instance->state;
@@ -140,11 +139,7 @@ static void say_state(const struct fleet *fleet, uint32_t i,
     struct text why;
 
     text_init(&why);
-    if (error) {
-        link_say_error(error, &why);
-    } else {
-        text_append(&why, "a link to it died");
-    }
+    link_say_error(&instance->cause, &why);
     if (now->health == ROUTE_DOWN) {
         event_say(fleet->events, LOG_IS_ERROR, instance->name, "is down: %s",
                   text_string(&why));
@@ -170,7 +165,12 @@ static void follow_locked(struct fleet *fleet, uint32_t i,
     struct instance *instance = &fleet->instances[i];
     uint64_t now = instance->state.since;
 
-    say_state(fleet, i, before, error);
+    if (error) {
+        instance->cause = *error;
+    } else {
+        link_set_error(&instance->cause, "08S01", "a link to it died");
+    }
+    say_state(fleet, i, before);
     if (instance->state.health == ROUTE_DOWN) {
         atomic_store(&instance->stale_at, now);
     } else if (before->health == ROUTE_DOWN) {
@@ -179,6 +179,13 @@ static void follow_locked(struct fleet *fleet, uint32_t i,
     if (before->health != ROUTE_UNTRIED) {
         fleet_tell(fleet, i);
     }
+}
+
+static void note_error_locked(struct instance *instance,
+                              const struct link_error *error, uint64_t now)
+{
+    instance->error = *error;
+    instance->error_at = now;
 }
 
 static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
@@ -193,7 +200,7 @@ static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
 
     mutex_assert_held(&fleet->lock);
     if (error) {
-        instance->error = *error;
+        note_error_locked(instance, error, now);
     }
     if (fact == FLEET_ANSWERED) {
         atomic_store(&instance->answered_at, now);
@@ -286,7 +293,7 @@ enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i,
                                                   : FLEET_REFUSED,
                     error);
     } else {
-        instance->error = *error;
+        note_error_locked(instance, error, clock_ns());
     }
     mutex_unlock(&fleet->lock);
     return fault;
@@ -369,6 +376,9 @@ void fleet_view(struct fleet *fleet, uint32_t i,
         .retry_at = atomic_load(&m->retry_at),
         .who = instance->who,
         .error = instance->error,
+        .cause = instance->cause,
+        .error_at = instance->error_at,
+        .rival = (int)instance->rival - 1,
         .probed_at = instance->facts.at,
         .position = instance->facts.position,
         .fresh_at = instance->facts.fresh_at,

@@ -55,6 +55,8 @@ struct instance {
     struct link_who who;   /* as last heard */
     uint64_t who_at;       /* ns; 0 = never */
     struct link_error error; /* latest failure; state "" = none */
+    uint64_t error_at;       /* ns */
+    struct link_error cause; /* suspect, down: why it became that */
     struct link_error lost; /* why sessions have lost their links, lately */
     uint32_t rival; /* index + 1 of who is certain to be primary in its place,
                        though it says that it is; 0 = nobody */
@@ -242,7 +244,9 @@ struct fleet_instance_view {
     uint32_t group;
     uint64_t since, retry_at; /* ns */
     struct link_who who;
-    struct link_error error;
+    struct link_error error, cause; /* cause: of being suspect or down */
+    uint64_t error_at;
+    int rival; /* who is primary in its place; -1 = nobody */
     uint64_t probed_at, position; /* as in struct fleet_facts */
     uint64_t fresh_at;
     uint32_t backends, backends_max, active, commits_per_s;

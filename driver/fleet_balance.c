@@ -126,9 +126,17 @@ void fleet_unit_begins(struct fleet *fleet, uint32_t i)
 {
     struct route_member *m = &fleet->members[i];
 
+    uint32_t most, now;
+
     atomic_fetch_add_explicit(&m->served, ROUTE_SERVED_UNIT,
                               memory_order_relaxed);
-    atomic_fetch_add_explicit(&m->in_flight, 1, memory_order_relaxed);
+    now = 1 + atomic_fetch_add_explicit(&m->in_flight, 1,
+                                        memory_order_relaxed);
+    most = atomic_load_explicit(&m->most_in_flight, memory_order_relaxed);
+    while (now > most && !atomic_compare_exchange_weak_explicit(
+                             &m->most_in_flight, &most, now,
+                             memory_order_relaxed, memory_order_relaxed)) {
+    }
 }
 
 void fleet_unit_ends(struct fleet *fleet, uint32_t i)

@@ -75,6 +75,15 @@ enum link_state {
 
 enum { LINK_CHANGED_MAX = 16 };
 
+/* What sessions have done with a link: pool_stat.c's, written by who has the
+   link, read by anybody. */
+struct link_use {
+    _Atomic uint64_t taken; /* ns: a session has it since; 0 = none has */
+    _Atomic uint64_t borrowed, returned; /* so often */
+    _Atomic uint64_t ns;    /* sessions had it, up to the latest return */
+    _Atomic uint64_t hits, misses; /* it is, or is not, on their key's owner */
+};
+
 struct link {
     struct job job; /* first: what a helper thread is to do with it */
     const struct inner *inner;
@@ -112,11 +121,12 @@ struct link {
     _Atomic uint64_t began; /* ns: a helper is at work on it since; 0 = none,
                                or it is queued */
     uint64_t shelved;  /* ns: pool_shelf.c's; guarded by the shelf's lock */
-    uint64_t sessions; /* hand-outs so far */
+    struct link_use use;
     struct unit *unit; /* whose order it is opened or validated for */
     uint64_t probe;    /* a probe is under way on it: its number; 0 = none */
     _Atomic unsigned cancels; /* cancels under way; read without the lock */
     bool waits; /* came back while there were some */
+    bool died;  /* or dead */
     bool ended; /* pool_hung.c has ended what hung in this state, */
     bool left;  /* or could not */
 };

@@ -65,6 +65,8 @@ EXTRA_DIST += \
 	driver/pool_exit.h \
 	driver/pool_job.h \
 	driver/pool_shelf.h \
+	driver/pool_stat.def \
+	driver/pool_stat.h \
 	driver/route.h \
 	driver/route_able.h \
 	driver/route_bound.h \
@@ -134,6 +136,7 @@ driver_libcore_la_SOURCES = \
 	driver/command_parse.c \
 	driver/command_show.c \
 	driver/command_show_events.c \
+	driver/command_show_stats.c \
 	driver/command_token.c \
 	driver/watch.c \
 	driver/watch_file.c \
@@ -142,6 +145,7 @@ driver_libcore_la_SOURCES = \
 	driver/watch_probe.c \
 	driver/place.c \
 	driver/place_ask.c \
+	driver/place_count.c \
 	driver/place_say.c \
 	driver/place_time.c \
 	driver/route.c \
@@ -218,6 +222,7 @@ driver_libcore_la_SOURCES = \
 	driver/pool_order.c \
 	driver/pool_probe.c \
 	driver/pool_shelf.c \
+	driver/pool_stat.c \
 	driver/link.c \
 	driver/link_error.c \
 	driver/link_probe.c \

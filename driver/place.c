@@ -147,11 +147,8 @@ static void mind_the_time(struct unit *unit, uint64_t now)
 
 static void finish(struct unit *unit, struct link *link)
 {
-    struct login *login = unit->order->login;
-
-    unit->order->link = link;
+    place_hand_out(unit->order, link, clock_ns());
     unit->done = true;
-    fleet_unit_begins(login->fleet, link->pool->instance);
     cond_signal(&unit->wake);
 }
 
@@ -261,15 +258,6 @@ void place_serve_locked(struct login *login)
     } while (login->closed > closed);
 }
 
-uint32_t place_waiting_locked(const struct login *login)
-{
-    const struct unit *unit;
-    uint32_t count;
-
-    DL_COUNT(login->units, unit, count);
-    return count;
-}
-
 /* One unit, out of turn.  If it has idle links closed, as worn or for want of
    room, what comes free is for whoever came first. */
 static void decide_alone(struct unit *unit, bool impatient)
@@ -318,20 +306,9 @@ static bool unit_ready(struct unit *unit, struct link *link)
     }
     if (link->state != LINK_HELD) {
         pool_set_state_locked(link, LINK_HELD);
-        link->sessions++;
     }
     finish(unit, link);
     return true;
-}
-
-/* Does the unit wait for instance i and nothing else? */
-static bool waits_for(const struct unit *unit, uint32_t i)
-{
-    const struct verdict *v = &unit->order->verdict;
-
-    return unit->ordered == (int)i ||
-           (unit->ordered < 0 && v->action == ROUTE_WAIT &&
-            v->instance == (int)i);
 }
 
 /* A login or database that is refused is refused to all who wait there with
@@ -344,7 +321,7 @@ static void refuse_all(struct login *login, uint32_t i, enum inner_fault fault,
 
     DL_FOREACH(login->units, unit) {
         if (!unit->done && !unit->asking &&
-            (waits_for(unit, i) || (learners && unit->learning))) {
+            (place_waits_for(unit, i) || (learners && unit->learning))) {
             note_tried(unit, i, fault, error);
             unit->refused_at = (int)i;
             fail(unit);
@@ -468,9 +445,8 @@ bool place_at_once(struct place_order *order, struct shelf *shelf)
     }
     if (link) {
         order->verdict = v;
-        order->link = link;
         order->waited = 0;
-        fleet_unit_begins(fleet, link->pool->instance);
+        place_hand_out(order, link, unit.begin);
     }
     return link != NULL;
 }
@@ -520,6 +496,7 @@ void place_leave_locked(struct unit *unit)
 bool place_unit(struct place_order *order)
 {
     struct login *login = order->login;
+    bool waited;
     struct unit unit = {
         .order = order, .ordered = -1, .late_at = -1, .refused_at = -1,
     };
@@ -532,10 +509,12 @@ bool place_unit(struct place_order *order)
         unit.expired = true;
         unit.done = true;
     }
+    waited = !unit.done;
     while (!unit.done) {
         wait_for_event(&unit);
     }
     leave_order(&unit);
+    place_count_wait(&unit, waited);
     place_leave_locked(&unit);
     if (order->key && order->link) {
         place_ask(login, NULL, clock_ns());

@@ -74,8 +74,10 @@ uint32_t place_ask(struct login *login, const struct route_key *key,
    AFFINITY.  Returns how many were asked.  Locks: takes login->lock. */
 uint32_t place_learn(struct login *login, uint32_t wait_ms);
 
-/* How many units wait in this login.  Locks: holds login->lock. */
-uint32_t place_waiting_locked(const struct login *login);
+/* How many units wait in this login, and for instance i and nothing else.
+   Locks: take login->lock. */
+uint32_t place_waiting(struct login *login);
+uint32_t place_waiting_for(struct login *login, uint32_t i);
 
 /* struct pool_events' serve: lets waiting units go on, first come first, each
    of which something suits (rules §3.1).  Locks: holds login->lock. */

@@ -40,6 +40,18 @@ struct unit {
 /* Takes it off the queue.  Locks: holds login->lock. */
 void place_leave_locked(struct unit *unit);
 
+/* ---- place_count.c ------------------------------------------------------- */
+
+/* The order has its link, and whose its key is has been looked up.  No
+   locks. */
+void place_hand_out(struct place_order *order, struct link *link, uint64_t now);
+
+/* What has become of a unit that had to wait, or was not served. */
+void place_count_wait(const struct unit *unit, bool waited);
+
+/* Does the unit wait for instance i and nothing else? */
+bool place_waits_for(const struct unit *unit, uint32_t i);
+
 /* ---- place_time.c -------------------------------------------------------- */
 
 /* It begins to wait now: sets begin, wait_until and hard. */

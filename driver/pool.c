@@ -30,6 +30,7 @@ static void count_stock(struct pool *pool)
     s->reset_since = s->reset ? pool->links[LINK_RESET]->prev->since : 0;
     used = s->idle + s->held + s->opening + s->reset;
     s->room = used < max ? max - used : 0;
+    pool_stat_raise_locked(&pool->stats, POOL_STAT_PEAK, used);
     if (atomic_load(&pool->crowded) != (used > max)) {
         atomic_store(&pool->crowded, used > max);
     }
@@ -108,6 +109,7 @@ struct link *pool_new_link(struct pool *pool)
 
 void pool_drop_locked(struct link *link)
 {
+    pool_stat_keep_locked(link);
     pool_set_state_locked(link, LINK_UNLISTED);
 }
 
@@ -138,9 +140,17 @@ struct route_fleet login_route_locked(const struct login *login)
     return seen;
 }
 
-void pool_close_locked(struct link *link)
+void pool_set_closing_locked(struct link *link, enum pool_stat why)
 {
+    if (link->state != LINK_CLOSING) {
+        pool_stat_count(&link->pool->stats, why);
+    }
     pool_set_state_locked(link, LINK_CLOSING);
+}
+
+void pool_close_locked(struct link *link, enum pool_stat why)
+{
+    pool_set_closing_locked(link, why);
     link->pool->login->closed++;
     /* Without a helper (the process is at exit) the link stays as it is: the
        instance learns of it when the process ends. */
@@ -149,19 +159,25 @@ void pool_close_locked(struct link *link)
     }
 }
 
-bool pool_is_worn(const struct link *link, uint64_t now)
+enum pool_stat pool_worn_by(const struct link *link, uint64_t now)
 {
     const struct login *login = link->pool->login;
     const struct config_fleet *config = &login->fleet->config;
 
     if (login->retired ||
-        !fleet_keeps(login->fleet, link->pool->instance, link->opened) ||
-        (link->retires && now >= link->retires) ||
-        (config->pool_max_reuse && link->sessions >= config->pool_max_reuse)) {
-        return true;
+        !fleet_keeps(login->fleet, link->pool->instance, link->opened)) {
+        return POOL_STAT_CLOSED_RETIRED;
     }
-    return is_idle(link->state) && config->pool_idle &&
-           now >= link->since + config->pool_idle * NS_PER_MS;
+    if ((link->retires && now >= link->retires) ||
+        (config->pool_max_reuse &&
+         link->use.borrowed >= config->pool_max_reuse)) {
+        return POOL_STAT_CLOSED_WORN;
+    }
+    if (is_idle(link->state) && config->pool_idle &&
+        now >= link->since + config->pool_idle * NS_PER_MS) {
+        return POOL_STAT_CLOSED_IDLE;
+    }
+    return POOL_STATS;
 }
 
 bool pool_is_stale(const struct link *link, uint64_t now)
@@ -195,10 +211,12 @@ static void close_worn(struct pool *pool, uint64_t now)
 {
     for (int i = 0; i < 2 && pool->links[LINK_IDLE]; i++) {
         struct link *last = pool->links[LINK_IDLE]->prev;
-        if (!pool_is_worn(last, now)) {
+        enum pool_stat why = pool_worn_by(last, now);
+
+        if (why == POOL_STATS) {
             return;
         }
-        pool_close_locked(last);
+        pool_close_locked(last, why);
     }
 }
 
@@ -212,10 +230,12 @@ static struct link *next_idle(struct pool *pool, uint64_t now)
         struct link *link;
 
         while ((link = pool->links[states[k]])) {
-            if (!pool_is_worn(link, now)) {
+            enum pool_stat why = pool_worn_by(link, now);
+
+            if (why == POOL_STATS) {
                 return link;
             }
-            pool_close_locked(link);
+            pool_close_locked(link, why);
         }
     }
     return NULL;
@@ -230,7 +250,6 @@ struct link *pool_take_locked(struct pool *pool, bool *validate)
         return NULL;
     }
     pool_set_state_locked(link, LINK_HELD);
-    link->sessions++;
     close_worn(pool, now);
     *validate = link->probe || pool_is_stale(link, now);
     return link;
@@ -241,28 +260,40 @@ bool pool_validate_locked(struct link *link, struct unit *unit)
     link->unit = unit;
     if (!link->probe && !pool_submit_locked(link, POOL_VALIDATE)) {
         link->unit = NULL;
-        pool_close_locked(link);
+        pool_close_locked(link, POOL_STAT_CLOSED_ROOM);
         return false;
     }
     return true;
+}
+
+/* Why a link that came back is to be closed; POOL_STATS: it may stay. */
+static enum pool_stat spent_by(const struct link *link, bool used)
+{
+    if (link->died) {
+        return POOL_STAT_CLOSED_DEAD;
+    }
+    if (link->spoilt || (used && !link->inner->kind->reset)) {
+        return POOL_STAT_CLOSED_UNCLEAN;
+    }
+    return has_too_many(link->pool) ? POOL_STAT_CLOSED_ROOM
+                                    : pool_worn_by(link, clock_ns());
 }
 
 /* What becomes of a link that came back; nothing is under way on it. */
 static void give_locked(struct link *link)
 {
     bool used = link->touched || link->children;
+    enum pool_stat why = spent_by(link, used);
 
-    if (link->spoilt || pool_is_worn(link, clock_ns()) ||
-        has_too_many(link->pool) ||
-        (used && !link->inner->kind->reset)) {
-        pool_close_locked(link);
+    if (why != POOL_STATS) {
+        pool_close_locked(link, why);
     } else if (!used) {
         pool_set_state_locked(link, LINK_IDLE);
         close_worn(link->pool, clock_ns());
     } else {
         pool_set_state_locked(link, LINK_RESET);
         if (!pool_submit_locked(link, POOL_RESET)) {
-            pool_close_locked(link);
+            pool_close_locked(link, POOL_STAT_CLOSED_UNCLEAN);
         }
     }
 }
@@ -275,6 +306,8 @@ void pool_give(struct link *link, bool dead)
     mutex_lock(&login->lock);
     link->unit = NULL;
     link->spoilt |= dead;
+    link->died = dead;
+    pool_take_back(link, clock_ns());
     if (link->cancels) {
         link->waits = true; /* pool_cancel_ended_locked() goes on */
         pool_set_state_locked(link, LINK_RESET);
@@ -295,8 +328,12 @@ void login_gather(struct login *login, uint32_t instance)
     count_stock(pool);
     shelf_gather_locked(login);
     DL_FOREACH_SAFE(pool->links[LINK_IDLE], link, next) {
-        if (pool_is_worn(link, now) || has_too_many(pool)) {
-            pool_close_locked(link);
+        enum pool_stat why = pool_worn_by(link, now);
+
+        if (why != POOL_STATS) {
+            pool_close_locked(link, why);
+        } else if (has_too_many(pool)) {
+            pool_close_locked(link, POOL_STAT_CLOSED_ROOM);
         }
     }
     pool_serve_locked(login);

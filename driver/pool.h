@@ -38,6 +38,7 @@
 #include "fleet.h"
 #include "link.h"
 #include "lock.h"
+#include "pool_stat.h"
 #include "route.h"
 
 struct unit;
@@ -49,7 +50,7 @@ struct pool {
     uint32_t count[LINK_STATES];     /* their lengths */
     const char *settings; /* secret: SQL that ends a reset; set by the first
                              open, fixed afterwards; NULL = not known yet */
-    uint64_t opened, failed, reset; /* since the start, for SHOW AFFINITY */
+    struct pool_stats stats; /* since the start, for SHOW AFFINITY */
     uint32_t left; /* links on which nothing ends what hangs */
     _Atomic bool crowded; /* more than it may have, as the limit was lowered;
                              written with lock held, read by pool_shelf.c */
@@ -75,6 +76,7 @@ struct login {
     uint32_t total;         /* links in any state but CLOSING */
     uint32_t total_idle;    /* IDLE and PROBING */
     uint64_t closed;        /* how often pool_close_locked() made room */
+    struct pool_stats stats; /* of units that no instance served */
     _Atomic bool proved;    /* a link was opened under it */
     struct unit *units;     /* waiting, first come first (place.c) */
     _Atomic bool retired;   /* out of date: keep no link, no new session;
@@ -217,9 +219,9 @@ void pool_cancel_ended_locked(struct link *link);
    Locks: takes login->lock if there is one. */
 bool pool_keep_child(struct link *link, SQLSMALLINT type, SQLHANDLE inner);
 
-/* Has an idle link closed by a helper.  Without one (at exit) it stays as it
-   is.  Locks: holds login->lock. */
-void pool_close_locked(struct link *link);
+/* Has an idle link closed by a helper, for that reason (POOL_STAT_CLOSED_…).
+   Without one (at exit) it stays as it is.  Locks: holds login->lock. */
+void pool_close_locked(struct link *link, enum pool_stat why);
 
 /* ---- what becomes of orders and validations ------------------------------
 
@@ -258,10 +260,20 @@ void pool_serve_locked(struct login *login);
    Locks: holds login->lock. */
 void pool_set_state_locked(struct link *link, enum link_state state);
 
-/* Past its lifetime, its number of sessions, idle for too long, or not to be
-   kept whatever it is like?
+/* It is CLOSING, or will be, for that reason; the caller, a helper, closes it
+   himself.  Locks: holds login->lock. */
+void pool_set_closing_locked(struct link *link, enum pool_stat why);
+
+/* Why it is to be closed (POOL_STAT_CLOSED_…): past its lifetime, its number of
+   sessions, idle for too long, or not to be kept whatever it is like;
+   POOL_STATS: it may stay.
    Locks: holds login->lock, or the link is the caller's. */
-bool pool_is_worn(const struct link *link, uint64_t now);
+enum pool_stat pool_worn_by(const struct link *link, uint64_t now);
+
+static inline bool pool_is_worn(const struct link *link, uint64_t now)
+{
+    return pool_worn_by(link, now) != POOL_STATS;
+}
 
 /* Must it be validated before use, since it has not answered for PoolTrust or
    its instance is suspect?  Locks: as above. */

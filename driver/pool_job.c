@@ -87,13 +87,13 @@ void pool_job_settle_locked(struct link *link)
 
         link_set_error(&error, "08S01", "was found down while it answered");
         events->failed(unit, i, INNER_FAULT_LINK, &error);
-        pool_close_locked(link);
+        pool_close_locked(link, POOL_STAT_CLOSED_RETIRED);
     } else if (unit && events->ready(unit, link)) {
         /* it is the unit's, for one session even if the login is out of
            date */
     } else if (login->retired ||
                !fleet_keeps(login->fleet, i, link->opened)) {
-        pool_close_locked(link);
+        pool_close_locked(link, POOL_STAT_CLOSED_RETIRED);
     } else if (link->state == LINK_PROBING) {
         pool_set_idle_since_locked(link, link->since); /* it was all the time */
     } else {
@@ -262,8 +262,8 @@ static void open_failed(struct link *link, const struct link_error *error)
     enum inner_fault fault = fleet_failed(fleet, i, error);
 
     fleet_set_slow(fleet, i, false);
+    pool_stat_count(&link->pool->stats, POOL_STAT_FAILED);
     mutex_lock(&login->lock);
-    link->pool->failed++;
     if (link->unit) {
         events->failed(link->unit, i, fault, error);
         link->unit = NULL;
@@ -295,7 +295,7 @@ bool pool_job_open(struct link *link)
     mutex_lock(&login->lock);
     link->opened = link->answered = clock_ns();
     link->retires = lifetime_end(login->fleet, link->opened);
-    link->pool->opened++;
+    pool_stat_count(&link->pool->stats, POOL_STAT_OPENED);
     link->pool->refused = false;
     login->proved = true;
     mutex_unlock(&login->lock);
@@ -310,13 +310,14 @@ static void close_job(struct link *link)
     drop(link);
 }
 
-void pool_job_give_up(struct link *link, const struct link_error *error)
+void pool_job_give_up(struct link *link, enum pool_stat why,
+                      const struct link_error *error)
 {
     struct login *login = login_of(link);
 
     pool_job_begins(link);
     mutex_lock(&login->lock);
-    pool_set_state_locked(link, LINK_CLOSING);
+    pool_set_closing_locked(link, why);
     if (link->unit) {
         events->failed(link->unit, link->pool->instance, INNER_FAULT_LINK,
                        error);
@@ -325,6 +326,17 @@ void pool_job_give_up(struct link *link, const struct link_error *error)
     pool_serve_locked(login);
     mutex_unlock(&login->lock);
     close_job(link);
+}
+
+/* It could not be made clean again, and its instance is suspect if it is
+   dead. */
+static enum pool_stat why_unclean(struct link *link)
+{
+    if (!link_dead(link)) {
+        return POOL_STAT_CLOSED_UNCLEAN;
+    }
+    fleet_suspect(fleet_of(link), link->pool->instance);
+    return POOL_STAT_CLOSED_DEAD;
 }
 
 /* ---- ask ----------------------------------------------------------------- */
@@ -341,10 +353,7 @@ void pool_job_learn(struct link *link)
         link_freshen(link, &error)) {
         settle(link);
     } else {
-        if (link_dead(link)) {
-            fleet_suspect(fleet, i);
-        }
-        pool_job_give_up(link, &error);
+        pool_job_give_up(link, why_unclean(link), &error);
     }
 }
 
@@ -400,7 +409,7 @@ static void run_learn(struct job *job)
     } else {
         fleet_suspect(fleet, i);
         topology_not_asked(fleet, i, false); /* nobody's fault */
-        pool_job_give_up(link, &error);
+        pool_job_give_up(link, POOL_STAT_CLOSED_DEAD, &error);
     }
     pool_job_tell_all(fleet);
     fleet_release(fleet);
@@ -415,11 +424,13 @@ static void run_validate(struct job *job)
 
     pool_job_begins(link);
     if (validate(link, &error)) {
+        pool_stat_count(&link->pool->stats, POOL_STAT_VALIDATED);
         settle(link);
     } else {
         fleet_suspect(fleet, i);
         fleet_set_slow(fleet, i, false);
-        pool_job_give_up(link, &error);
+        pool_stat_count(&link->pool->stats, POOL_STAT_INVALID);
+        pool_job_give_up(link, POOL_STAT_CLOSED_DEAD, &error);
     }
     fleet_release(fleet);
 }
@@ -441,15 +452,10 @@ static void run_reset(struct job *job)
         timed(link, ROUTE_CALL_RESET, clock_ns() - begin);
         fleet_answered(fleet, link->pool->instance);
         answered(fleet, link->pool->instance);
-        mutex_lock(&login->lock);
-        link->pool->reset++;
-        mutex_unlock(&login->lock);
+        pool_stat_count(&link->pool->stats, POOL_STAT_RESETS);
         settle(link);
     } else {
-        if (link_dead(link)) {
-            fleet_suspect(fleet, link->pool->instance);
-        }
-        pool_job_give_up(link, &error);
+        pool_job_give_up(link, why_unclean(link), &error);
     }
     fleet_release(fleet);
 }

@@ -35,8 +35,9 @@ void pool_job_settle_locked(struct link *link);
 
 /* Closes a link that is of no use.  Others may have its room at once, however
    long the closing takes; so may the unit that it was validated for, which
-   hears the error. */
-void pool_job_give_up(struct link *link, const struct link_error *error);
+   hears the error.  why: POOL_STAT_CLOSED_…, of one that is not CLOSING. */
+void pool_job_give_up(struct link *link, enum pool_stat why,
+                      const struct link_error *error);
 
 /* ---- pool_probe.c -------------------------------------------------------- */
 

@@ -316,7 +316,8 @@ void login_retire(struct login *login)
     shelf_shut_locked(login);
     for (uint32_t i = 0; i < login->fleet->count; i++) {
         while (login->pools[i].links[LINK_IDLE]) {
-            pool_close_locked(login->pools[i].links[LINK_IDLE]);
+            pool_close_locked(login->pools[i].links[LINK_IDLE],
+                              POOL_STAT_CLOSED_RETIRED);
         }
     }
     pool_serve_locked(login);

@@ -44,7 +44,7 @@ static bool make_room_locked(struct pool *pool)
         }
     }
     if (oldest) {
-        pool_close_locked(oldest);
+        pool_close_locked(oldest, POOL_STAT_CLOSED_ROOM);
     }
     return oldest != NULL;
 }
@@ -98,7 +98,7 @@ bool pool_learn_locked(struct pool *pool)
     }
     pool_set_state_locked(link, LINK_LEARNING);
     if (!pool_submit_locked(link, POOL_LEARN)) {
-        pool_close_locked(link);
+        pool_close_locked(link, POOL_STAT_CLOSED_ROOM);
         return false;
     }
     return true;

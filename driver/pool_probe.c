@@ -127,7 +127,7 @@ void pool_probe_leave_locked(struct pool *pool)
 {
     mutex_assert_held(&pool->login->lock);
     while (pool->links[LINK_PROBING]) {
-        pool_close_locked(pool->links[LINK_PROBING]);
+        pool_close_locked(pool->links[LINK_PROBING], POOL_STAT_CLOSED_DEAD);
     }
 }
 
@@ -211,7 +211,7 @@ static void learn(struct link *link, bool alive,
         pool_job_learn(link);
     } else {
         topology_not_asked(fleet, link->pool->instance, false);
-        pool_job_give_up(link, error);
+        pool_job_give_up(link, POOL_STAT_CLOSED_DEAD, error);
     }
     pool_job_tell_all(fleet);
 }
@@ -230,13 +230,14 @@ static void pass_on(struct link *link, bool alive,
     if (!learns && !closes) {
         pool_job_settle_locked(link);
     } else if (link->state == LINK_PROBING) {
-        pool_set_state_locked(link, LINK_CLOSING); /* nobody takes it now */
+        pool_set_closing_locked(link, POOL_STAT_CLOSED_DEAD); /* nobody takes
+                                                                 it now */
     }
     mutex_unlock(&login->lock);
     if (learns) {
         learn(link, alive, error);
     } else if (closes) {
-        pool_job_give_up(link, error);
+        pool_job_give_up(link, POOL_STAT_CLOSED_DEAD, error);
     }
 }
 

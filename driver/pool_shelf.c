@@ -71,6 +71,7 @@ bool shelf_give(struct link *link)
             !atomic_load(&link->pool->crowded);
     if (given) {
         link->shelved = now;
+        pool_take_back(link, now);
         shelf->links[shelf->count++] = link;
         fleet_unit_ends(login->fleet, link->pool->instance);
     }
@@ -124,7 +125,6 @@ struct link *shelf_take_locked(struct shelf *shelf, const struct pool *pool)
         struct link *link = shelf->links[k];
         if (link->pool == pool && !pool_is_worn(link, now) &&
             !pool_is_stale(link, now)) {
-            link->sessions++;
             return remove_locked(shelf, k);
         }
     }

@@ -73,6 +73,7 @@ struct route_member {
 
     _Atomic uint64_t served;    /* units, in ROUTE_SERVED_UNIT, random phase */
     _Atomic uint32_t in_flight; /* units of this process that are on it */
+    _Atomic uint32_t most_in_flight; /* at once, so far */
 };
 
 enum { ROUTE_SERVED_UNIT = 1024 };

@@ -207,7 +207,7 @@ def refusals():
             ('SHOW AFFINITY POOLZ', '42000', 'SHOW AFFINITY POOLS'),
             ('EXPLAIN AFFINITY KEY 5', '42000', "EXPLAIN AFFINITY KEY 'k'"),
             ("SET AFFINITY KEY '5'", 'HYC00', 'not available'),
-            ('SHOW AFFINITY STATS', 'HYC00', 'not available'),
+            ('SHOW AFFINITY TOKEN', 'HYC00', 'not available'),
             ('DRAIN AFFINITY INSTANCE n7', 'HY024', 'n1, n2, n3'),
             ('RESUME AFFINITY INSTANCE', '42000', 'INSTANCE name'),
             ('SHOW AFFINITY; SELECT 1', 'HY000', 'only statement'),
@@ -396,7 +396,7 @@ def prepared():
     odbc.prepare('SHOW AFFINITY POOLS')
     same('prepared: the columns are known before execution',
          (odbc.columns(), odbc.column(1)[0], odbc.column(5)[0]),
-         (16, 'instance', 'idle'))
+         (17, 'instance', 'idle'))
     parameters = ctypes.c_short(9)
     odbc.call('SQLNumParams', ctypes.byref(parameters))
     same('prepared: it has no parameters', parameters.value, 0)

@@ -23,6 +23,7 @@ static const struct command commands[] = {
     { "SHOW AFFINITY", 0, true },
     { "SHOW AFFINITY INSTANCES", 0, true },
     { "SHOW AFFINITY POOLS", 0, true },
+    { "SHOW AFFINITY STATS", 0, true },
     { "SHOW AFFINITY TOPOLOGY", 0, false },
     { "SHOW AFFINITY CONFIG", 0, true },
     { "EXPLAIN AFFINITY KEY '1500'", 0, true },
@@ -433,7 +434,7 @@ static void prepared_later(const struct book_on *on, const void *row)
     (void)row;
     want_rc("a command", prepare(on, "SHOW AFFINITY"), SQL_SUCCESS);
     want_error(on, "then one that comes later",
-               prepare(on, "SHOW AFFINITY STATS"), SQL_HANDLE_STMT, on->stmt,
+               prepare(on, "SHOW AFFINITY TOKEN"), SQL_HANDLE_STMT, on->stmt,
                "HYC00");
     want_error(on, "SQLExecute", on->odbc->SQLExecute(on->stmt),
                SQL_HANDLE_STMT, on->stmt, "HY010");

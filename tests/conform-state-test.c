@@ -228,7 +228,7 @@ static const char *const failing[] = {
 static void reused(const struct book_on *on, const void *row)
 {
     const char *const *commands = on->ours ? (const char *const[]) {
-        "SHOW AFFINITY NONSENSE", "EXPLAIN AFFINITY KEY", "SHOW AFFINITY STATS"
+        "SHOW AFFINITY NONSENSE", "EXPLAIN AFFINITY KEY", "SHOW AFFINITY TOKEN"
     } : failing;
 
     (void)row;

@@ -139,6 +139,7 @@ integration_scripts = \
 	tests/learn-test.py \
 	tests/log-test.py \
 	tests/mariadb-test.py \
+	tests/pool-test.py \
 	tests/diff-test.sh \
 	tests/drain-test.py \
 	tests/file-test.py \

@@ -226,6 +226,44 @@ static void pass(unsigned ms)
     sim_set_now(until);
 }
 
+/* One of a login's figures; instance -1: what is of none. */
+static uint64_t count_of(struct login *login, int instance,
+                         enum pool_stat stat)
+{
+    struct login_view *view = login_view(login);
+    uint64_t count;
+
+    assert_non_null(view);
+    count = instance < 0 ? view->stats[stat]
+                         : view->pools[instance].stats[stat];
+    free(view);
+    return count;
+}
+
+/* What was opened and is not closed is there, and no session is left. */
+static void figures_add_up(struct login *login)
+{
+    struct login_view *view = login_view(login);
+
+    assert_non_null(view);
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct pool_view *pool = &view->pools[i];
+        const uint64_t *stats = pool->stats;
+        uint64_t closed = 0, open = pool->count[LINK_IDLE];
+
+        for (int k = POOL_STAT_CLOSED_WORN; k <= POOL_STAT_CLOSED_ROOM; k++) {
+            closed += stats[k];
+        }
+        assert_int_equal(stats[POOL_STAT_OPENED] - closed, open);
+        assert_int_equal(stats[POOL_STAT_BORROWED],
+                         stats[POOL_STAT_RETURNED]);
+        assert_true(stats[POOL_STAT_HITS] + stats[POOL_STAT_MISSES] <=
+                    stats[POOL_STAT_BORROWED]);
+        assert_true(stats[POOL_STAT_WAITS] <= stats[POOL_STAT_BORROWED]);
+    }
+    free(view);
+}
+
 static void end_fleet(void)
 {
     for (uint32_t i = 0; i < PRETEND_INSTANCES; i++) {
@@ -246,6 +284,7 @@ static void end_fleet(void)
     }
     for (int i = 0; i < LOGINS; i++) {
         assert_null(logins[i]->units);
+        figures_add_up(logins[i]);
         login_retire(logins[i]);
         login_release(logins[i]);
         config_free(configs[i]);
@@ -643,7 +682,7 @@ static void a_full_instance_is_not_asked_again_and_again(void **state)
     pretend_set(0, PRETEND_IS_FULL);
     place(&s[2], "strict k0 wait100");
     pass(1);
-    assert_int_equal(logins[0]->pools[0].failed, 1);
+    assert_int_equal(count_of(logins[0], 0, POOL_STAT_FAILED), 1);
     assert_int_equal(logins[0]->total, 1); /* one was closed for it */
     pass(100);
     assert_int_equal(s[2].state, FAILED);
@@ -743,6 +782,108 @@ static void old_links_are_closed(void **state)
     end_fleet();
 }
 
+static void what_becomes_of_sessions_is_counted(void **state)
+{
+    struct session *s = sessions;
+    struct login *login;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=1;PoolTrust=500;");
+    login = logins[0];
+    place(&s[0], "strict k1");
+    settle();
+    place(&s[1], "strict k1 wait100"); /* in vain */
+    place(&s[2], "strict k1 wait400");
+    pass(200);
+    assert_int_equal(s[1].state, FAILED);
+    give(&s[0], false);
+    settle();
+    assert_int_equal(where(&s[2]), 2);
+    assert_int_equal(count_of(login, 1, POOL_STAT_WAITS), 2);
+    assert_int_equal(count_of(login, 1, POOL_STAT_WAIT), 200 * NS_PER_MS);
+    assert_int_equal(count_of(login, 1, POOL_STAT_LONGEST), 200 * NS_PER_MS);
+    assert_int_equal(count_of(login, -1, POOL_STAT_TIMED_OUT), 1);
+    assert_int_equal(count_of(login, -1, POOL_STAT_TIME_OUT),
+                     100 * NS_PER_MS);
+    assert_int_equal(count_of(login, 1, POOL_STAT_USED), 200 * NS_PER_MS);
+    place(&s[0], "hint k1"); /* goes elsewhere */
+    settle();
+    assert_int_equal(where(&s[0]), 1);
+    assert_int_equal(count_of(login, 1, POOL_STAT_HITS), 2);
+    assert_int_equal(count_of(login, 0, POOL_STAT_MISSES), 1);
+    give(&s[2], true);
+    settle();
+    pass(600);
+    place(&s[2], "hint");
+    settle();
+    assert_int_equal(count_of(login, 1, POOL_STAT_RESETS), 1);
+    assert_int_equal(count_of(login, 1, POOL_STAT_VALIDATED), 1);
+    assert_int_equal(count_of(login, 1, POOL_STAT_BORROWED), 3);
+    assert_int_equal(count_of(login, 1, POOL_STAT_RETURNED), 2);
+    assert_int_equal(count_of(login, 1, POOL_STAT_HITS), 2);
+    assert_int_equal(count_of(login, 1, POOL_STAT_PEAK), 1);
+    assert_int_equal(count_of(login, 1, POOL_STAT_PEAK_IN_USE), 1);
+    end_fleet();
+}
+
+static void what_is_closed_is_counted_with_its_reason(void **state)
+{
+    struct session *s = sessions;
+    struct login *login;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=2;PoolTrust=500;PoolMaxReuse=2;"
+                   "PoolIdleTimeout=5000;PoolMaxTotal=2;");
+    login = logins[0];
+    for (int i = 0; i < 2; i++) {
+        place(&s[0], "strict k1");
+        settle();
+        give(&s[0], false);
+        settle();
+    }
+    assert_int_equal(count_of(login, 1, POOL_STAT_CLOSED_WORN), 1);
+    place(&s[0], "strict k1");
+    settle();
+    pretend_at[1].reset_fails = true;
+    give(&s[0], true);
+    settle();
+    pretend_at[1].reset_fails = false;
+    assert_int_equal(count_of(login, 1, POOL_STAT_CLOSED_UNCLEAN), 1);
+    place(&s[0], "strict k1");
+    settle();
+    pretend_kill(pretend_of(s[0].order.link));
+    give(&s[0], true);
+    settle();
+    assert_int_equal(count_of(login, 1, POOL_STAT_CLOSED_DEAD), 1);
+    place(&s[0], "strict k1");
+    settle();
+    give(&s[0], false);
+    pass(1000);
+    pretend_kill(pretend_of(login->pools[1].links[LINK_IDLE]));
+    place(&s[0], "strict k1");
+    settle();
+    assert_int_equal(where(&s[0]), 2);
+    assert_int_equal(count_of(login, 1, POOL_STAT_INVALID), 1);
+    assert_int_equal(count_of(login, 1, POOL_STAT_CLOSED_DEAD), 2);
+    give(&s[0], false);
+    pass(5000);
+    place(&s[0], "strict k1");
+    settle();
+    assert_int_equal(count_of(login, 1, POOL_STAT_CLOSED_IDLE), 1);
+    give(&s[0], false);
+    place(&s[0], "strict k0");
+    place(&s[1], "strict k0");
+    settle();
+    assert_int_equal(count_of(login, 1, POOL_STAT_CLOSED_ROOM), 1);
+    give(&s[0], false);
+    settle();
+    fleet_renew_links(fleet, 0);
+    login_gather(login, 0);
+    settle();
+    assert_int_equal(count_of(login, 0, POOL_STAT_CLOSED_RETIRED), 1);
+    end_fleet();
+}
+
 /* ---- shelves ------------------------------------------------------------------ */
 
 static bool comes_at_once(struct session *s, const char *words)
@@ -776,7 +917,9 @@ static void what_was_not_used_is_left_for_the_next_one(void **state)
     assert_ptr_equal(s[0].order.link, link);
     assert_int_equal(s[0].order.verdict.action, ROUTE_TAKE);
     assert_int_equal(s[0].order.verdict.reason, ROUTE_OWNER_IDLE);
-    assert_int_equal(link->sessions, 2);
+    assert_int_equal(count_of(logins[0], 1, POOL_STAT_HITS), 2);
+    assert_int_equal(count_of(logins[0], 1, POOL_STAT_RETURNED), 1);
+    assert_int_equal(link->use.borrowed, 2);
     assert_false(comes_at_once(&s[1], "hint k1")); /* there is no other */
     assert_true(leave(&s[0], false));
     pass(500);
@@ -1675,6 +1818,8 @@ int main(void)
         cmocka_unit_test(an_old_link_is_validated_and_a_dead_one_replaced),
         cmocka_unit_test(what_does_not_come_clean_is_closed),
         cmocka_unit_test(old_links_are_closed),
+        cmocka_unit_test(what_becomes_of_sessions_is_counted),
+        cmocka_unit_test(what_is_closed_is_counted_with_its_reason),
         cmocka_unit_test(what_was_not_used_is_left_for_the_next_one),
         cmocka_unit_test(what_is_on_shelves_is_found_from_everywhere),
         cmocka_unit_test(what_is_too_many_is_left_on_no_shelf),

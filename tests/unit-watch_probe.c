@@ -691,7 +691,7 @@ static void one_that_is_down_is_tried_by_its_back_off(void **state)
     pretend_set(1, PRETEND_REFUSES);
     pass(40000);
     assert_int_equal(health(1), ROUTE_DOWN);
-    assert_in_range(pool_of(1, 1)->failed, 4, 7);
+    assert_in_range(pool_of(1, 1)->stats.of[POOL_STAT_FAILED], 4, 7);
     pretend_set(1, PRETEND_SERVES);
     pass(31000);
     assert_int_equal(health(1), ROUTE_UP);
