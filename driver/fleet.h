@@ -25,6 +25,7 @@
 #include "keeper.h"
 #include "link.h"
 #include "lock.h"
+#include "metrics.h"
 #include "route.h"
 #include "why.h"
 
@@ -77,8 +78,21 @@ struct fleet_file_look {
     uint64_t inode;
 };
 
+/* The metrics file (watch_metrics.c): the clock's thread's, but for mark and
+   troubled, which are its helper's while that is busy. */
+struct fleet_metrics {
+    uint64_t due;   /* ns: to be written next */
+    uint32_t links; /* as last written */
+    bool used;      /* likewise */
+    _Atomic bool busy;
+    bool troubled;  /* it could not be, and that was said */
+    struct metrics_mark mark;
+};
+
 struct fleet {
     struct config_fleet config;
+    char *dsn;       /* of the session that it was made for; fixed */
+    uint32_t number; /* among those of the process; the first's is 1 */
     uint32_t count;
     struct instance *instances;
     struct route_member *members;
@@ -98,8 +112,9 @@ struct fleet {
        at */
     struct mutex file_lock; /* LOCK_FILE */
     struct fleet_file_look file_read, file_seen; /* guarded by it */
-    struct lane *reading;
+    struct lane *reading; /* of files, and writing */
     uint64_t file_look_at; /* ns: the keeper's clock looks next */
+    struct fleet_metrics metrics;
 
     const char *sections;  /* secret: what the instances' DSNs said; fixed */
 
@@ -257,5 +272,8 @@ void fleet_view(struct fleet *fleet, uint32_t i,
 /* Every fleet retained, in an array the caller frees after fleet_release() of
    each; NULL with *count 0: none, or out of memory.  For exit. */
 struct fleet **fleet_all(uint32_t *count);
+
+/* Removes its metrics file, if it has written one.  Nobody writes it. */
+void fleet_end_metrics(struct fleet *fleet);
 
 #endif

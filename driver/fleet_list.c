@@ -147,8 +147,16 @@ static void set_up_member(struct fleet *fleet, uint32_t i, uint64_t phase)
     m->pool_max = limits.pool_max ? limits.pool_max : fleet->config.pool_max;
 }
 
+void fleet_end_metrics(struct fleet *fleet)
+{
+    if (!atomic_load(&fleet->metrics.busy)) {
+        metrics_remove(fleet->config.metrics, &fleet->metrics.mark);
+    }
+}
+
 static void free_fleet(struct fleet *fleet)
 {
+    fleet_end_metrics(fleet);
     topology_free(fleet->topology);
     events_free(fleet->events);
     for (uint32_t i = 0; fleet->instances && i < fleet->count; i++) {
@@ -157,6 +165,7 @@ static void free_fleet(struct fleet *fleet)
         lane_close(fleet->instances[i].probing);
     }
     config_free_fleet(&fleet->config);
+    free(fleet->dsn);
     secret_free(fleet->sections);
     lane_close(fleet->reading);
     mutex_destroy(&fleet->file_lock);
@@ -183,18 +192,20 @@ static struct fleet *make_fleet(const struct config *config, struct why *why)
     fleet->files = inifile_fingerprint();
     text_init_wiped(&sections);
     ok = config_copy_fleet(&fleet->config, &config->fleet);
+    fleet->dsn = strdup(config->dsn);
     fleet->count = ok ? (uint32_t)fleet->config.list_count : 0;
     fleet->instances = calloc(fleet->count + 1, sizeof *fleet->instances);
     fleet->members = calloc(fleet->count + 1, sizeof *fleet->members);
     fleet->events = events_new(ok ? fleet->config.log : "",
                                (enum log_level)fleet->config.level);
     fleet->reading = lane_new();
-    if (!ok || !fleet->instances || !fleet->members || !fleet->events ||
-        !fleet->reading) {
+    if (!ok || !fleet->dsn || !fleet->instances || !fleet->members ||
+        !fleet->events || !fleet->reading) {
         why_memory(why);
         ok = false;
     }
-    ok = ok && log_check(fleet->config.log, why);
+    ok = ok && log_check(fleet->config.log, why) &&
+         metrics_check(fleet->config.metrics, why);
     ok = ok && read_sections(&fleet->config, &sections, why);
     if (ok) {
         fleet->sections = secret_dup(text_string(&sections), sections.length);
@@ -278,6 +289,24 @@ static void retire(struct fleet *fleet)
     login_retire_all(fleet);
 }
 
+/* The least that no other has: whatever is told of a data source is told under
+   the same number, whenever its fleet was made. */
+static uint32_t free_number_locked(void)
+{
+    struct fleet *fleet = fleets.list;
+    uint32_t number = 1;
+
+    while (fleet) {
+        if (fleet->number == number) {
+            number++;
+            fleet = fleets.list;
+        } else {
+            fleet = fleet->next;
+        }
+    }
+    return number;
+}
+
 static struct fleet *find_or_make(const struct config *config,
                                   struct why *why)
 {
@@ -301,6 +330,7 @@ static struct fleet *find_or_make(const struct config *config,
     mutex_lock(&fleets.lock);
     fleet = find_locked(config);
     if (!fleet) {
+        made->number = free_number_locked();
         DL_APPEND(fleets.list, made);
         made->listed = true;
     }

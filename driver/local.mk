@@ -59,6 +59,7 @@ EXTRA_DIST += \
 	driver/link_state.def \
 	driver/lock.h \
 	driver/log.h \
+	driver/metrics.h \
 	driver/place.h \
 	driver/place_unit.h \
 	driver/pool.h \
@@ -99,6 +100,7 @@ EXTRA_DIST += \
 	driver/topology_rows.h \
 	driver/topology_trial.h \
 	driver/watch.h \
+	driver/watch_metrics.h \
 	driver/why.h \
 	$(NULL)
 
@@ -142,6 +144,8 @@ driver_libcore_la_SOURCES = \
 	driver/watch_file.c \
 	driver/watch_learn.c \
 	driver/watch_links.c \
+	driver/watch_metrics.c \
+	driver/watch_metrics_text.c \
 	driver/watch_probe.c \
 	driver/place.c \
 	driver/place_ask.c \
@@ -252,6 +256,7 @@ driver_libcore_la_SOURCES = \
 	driver/diag_copy.c \
 	driver/diag_field.c \
 	driver/log.c \
+	driver/metrics.c \
 	driver/why.c \
 	driver/text.c \
 	driver/text_encoding.c \

@@ -67,7 +67,7 @@ bool log_check(const char *where, struct why *why)
     return true;
 }
 
-static bool write_all(int fd, const char *bytes, size_t count)
+bool log_write_all(int fd, const char *bytes, size_t count)
 {
     while (count > 0) {
         ssize_t n = write(fd, bytes, count);
@@ -90,7 +90,7 @@ static bool write_file(const char *path, const char *lines, size_t length)
     if (fd < 0) {
         return false;
     }
-    ok = write_all(fd, lines, length);
+    ok = log_write_all(fd, lines, length);
     error = errno;
     close(fd);
     errno = error;
@@ -127,6 +127,6 @@ bool log_write(const char *where, enum log_level level, const char *lines,
         write_syslog(level, lines, length);
         return true;
     }
-    return is_stderr(where) ? write_all(STDERR_FILENO, lines, length)
+    return is_stderr(where) ? log_write_all(STDERR_FILENO, lines, length)
                             : write_file(where, lines, length);
 }

@@ -31,6 +31,9 @@ bool log_check(const char *where, struct why *why);
 bool log_write(const char *where, enum log_level level, const char *lines,
                size_t length);
 
+/* Writes bytes[0..count) to a file that is open.  False: errno tells. */
+bool log_write_all(int fd, const char *bytes, size_t count);
+
 /* Is each line to be given by itself, without time and process, because they
    are added there? */
 bool log_is_syslog(const char *where);

@@ -124,6 +124,10 @@ void login_retire_all(struct fleet *fleet);
    Locks: takes fleet->lock. */
 struct login **login_all(struct fleet *fleet, uint32_t *count);
 
+/* Links of all logins of the fleet, in any state but CLOSING.
+   Locks: takes fleet->lock, then each login's. */
+uint32_t fleet_links(struct fleet *fleet);
+
 /* Is it the login of such a session?  key as login_key() appends it to a text
    that wipes.  No locks; somebody keeps the login. */
 bool login_fits(const struct login *login, const struct config *config,

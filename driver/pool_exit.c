@@ -48,6 +48,7 @@ static void at_exit(void)
     keeper_finish(until);
     for (uint32_t i = 0; i < count; i++) {
         events_write(fleets[i]->events);
+        fleet_end_metrics(fleets[i]);
         fleet_release(fleets[i]);
     }
     free(fleets);

@@ -309,6 +309,21 @@ struct login **login_all(struct fleet *fleet, uint32_t *count)
     return all;
 }
 
+uint32_t fleet_links(struct fleet *fleet)
+{
+    uint32_t count, links = 0;
+    struct login **logins = login_all(fleet, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        mutex_lock(&logins[i]->lock);
+        links += logins[i]->total;
+        mutex_unlock(&logins[i]->lock);
+        login_release(logins[i]);
+    }
+    free(logins);
+    return links;
+}
+
 void login_retire(struct login *login)
 {
     mutex_lock(&login->lock);

@@ -54,4 +54,7 @@ watch_duty watch_links;
 /* Reads the map file again when it changes (watch_file.c). */
 watch_duty watch_file;
 
+/* Writes the metrics file (watch_metrics.c). */
+watch_duty watch_metrics;
+
 #endif

@@ -45,21 +45,6 @@ static void order(struct fleet *fleet)
     }
 }
 
-static bool has_links(struct fleet *fleet)
-{
-    uint32_t count, links = 0;
-    struct login **logins = login_all(fleet, &count);
-
-    for (uint32_t i = 0; i < count; i++) {
-        mutex_lock(&logins[i]->lock);
-        links += logins[i]->total;
-        mutex_unlock(&logins[i]->lock);
-        login_release(logins[i]);
-    }
-    free(logins);
-    return links > 0;
-}
-
 uint64_t watch_file(struct fleet *fleet, uint64_t now)
 {
     enum { LOOK_MS = 1000 };
@@ -75,5 +60,5 @@ uint64_t watch_file(struct fleet *fleet, uint64_t now)
             order(fleet);
         }
     }
-    return has_links(fleet) ? fleet->file_look_at : UINT64_MAX;
+    return fleet_links(fleet) ? fleet->file_look_at : UINT64_MAX;
 }

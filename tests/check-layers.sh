@@ -11,8 +11,8 @@ build=${AFF_BUILDDIR:-$(dirname "$0")/../build}
 . "${AFF_SRCDIR:-$(dirname "$0")/..}/tests/tap.sh"
 
 layers='surface entry handle session command watch place pool fleet topology
-route balance event keeper link inner config connstr secret inifile diag log
-why text library lock'
+route balance event keeper link inner config connstr secret inifile diag metrics
+log why text library lock'
 
 # A fleet owns its logins, which pools are made of, and lets go of them with
 # itself; these are the only calls from knowledge up to links.

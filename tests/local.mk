@@ -73,6 +73,7 @@ unit_tests = \
 	tests/unit-link_reset \
 	tests/unit-link_socket \
 	tests/unit-lock \
+	tests/unit-metrics \
 	tests/unit-place \
 	tests/unit-pool \
 	tests/unit-route \
@@ -139,6 +140,7 @@ integration_scripts = \
 	tests/learn-test.py \
 	tests/log-test.py \
 	tests/mariadb-test.py \
+	tests/metrics-test.py \
 	tests/pool-test.py \
 	tests/diff-test.sh \
 	tests/drain-test.py \
@@ -331,6 +333,7 @@ tests_manager_leak_test_LDADD = $(integration_ldadd)
 # What unit tests share that read ini files.
 unit_folder = tests/unit_folder.c tests/unit_folder.h
 tests_unit_event_SOURCES = tests/unit-event.c $(unit_folder)
+tests_unit_metrics_SOURCES = tests/unit-metrics.c $(unit_folder)
 tests_unit_config_SOURCES = tests/unit-config.c $(unit_folder)
 tests_unit_inifile_SOURCES = tests/unit-inifile.c $(unit_folder)
 tests_unit_inner_psqlodbc_SOURCES = tests/unit-inner_psqlodbc.c $(unit_folder)

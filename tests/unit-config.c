@@ -218,7 +218,7 @@ static void what_does_not_work_yet_is_refused(void **state)
         "MaxLag=10", "AffinityColumn=customer_id", "ReadFunctions=f",
         "CleanFunctions=f", "PoolCreate=background",
         "PoolInitial=1", "PoolMin=1", "SessionLimit=1", "PoolReset=auto",
-        "PoolReset=none", "Failover=session", "Metrics=/tmp/m",
+        "PoolReset=none", "Failover=session",
     };
 
     (void)state;

@@ -23,22 +23,6 @@
 #include "text.h"
 #include "unit_folder.h"
 
-/* The file's content, "" if there is none; the caller frees it. */
-static char *content(const char *path)
-{
-    FILE *f = fopen(path, "r");
-    char *data = calloc(1, 1 << 20);
-
-    assert_non_null(data);
-    if (f) {
-        size_t n = fread(data, 1, (1 << 20) - 1, f);
-
-        data[n] = '\0';
-        fclose(f);
-    }
-    return data;
-}
-
 static unsigned lines(const char *text)
 {
     unsigned n = 0;
@@ -131,7 +115,7 @@ static void the_log_has_what_loglevel_says_once(void **state)
     event_say(events, LOG_IS_WARNING, NULL, "the map has changed");
     events_write(events);
     events_write(events);
-    text = content(unit_folder_path("log"));
+    text = unit_folder_read("log");
     assert_int_equal(lines(text), 2);
     assert_non_null(strstr(text, " error n1: is down\n"));
     assert_non_null(strstr(text, " warning the map has changed\n"));
@@ -142,7 +126,7 @@ static void the_log_has_what_loglevel_says_once(void **state)
     unlink(unit_folder_path("log")); /* logrotate has moved it away */
     event_say(events, LOG_IS_ERROR, "n2", "is down");
     events_free(events); /* writes what is still to be written */
-    text = content(unit_folder_path("log"));
+    text = unit_folder_read("log");
     assert_int_equal(lines(text), 1);
     assert_non_null(strstr(text, "n2: is down"));
     free(text);
@@ -159,7 +143,7 @@ static void what_was_lost_is_said(void **state)
         event_say(events, LOG_IS_INFO, NULL, "number %d", i);
     }
     events_write(events);
-    text = content(unit_folder_path("log"));
+    text = unit_folder_read("log");
     assert_int_equal(lines(text), EVENTS_KEPT + 1);
     assert_ptr_equal(strstr(text, "5 events were too many to be logged\n"),
                      text);
@@ -241,7 +225,7 @@ static void stderr_is_written_to(void **state)
     fflush(stderr);
     dup2(kept, STDERR_FILENO);
     close(kept);
-    text = content(unit_folder_path("stderr"));
+    text = unit_folder_read("stderr");
     assert_int_equal(lines(text), 1);
     assert_non_null(strstr(text, " info n1: is up\n"));
     free(text);

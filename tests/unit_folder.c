@@ -52,6 +52,20 @@ void unit_folder_put(const char *name, const char *content)
     assert_int_equal(rename(fresh, unit_folder_path(name)), 0);
 }
 
+char *unit_folder_read(const char *name)
+{
+    enum { MOST = 1 << 20 };
+    FILE *file = fopen(unit_folder_path(name), "re");
+    char *data = calloc(1, MOST);
+
+    assert_non_null(data);
+    if (file) {
+        data[fread(data, 1, MOST - 1, file)] = '\0';
+        fclose(file);
+    }
+    return data;
+}
+
 int unit_folder_remove(void **state)
 {
     static const char *const names[] = { "user.ini", "odbc.ini",

@@ -18,6 +18,9 @@ void unit_folder_make(void);
    it.  A cmocka assertion fails if that does. */
 void unit_folder_put(const char *name, const char *content);
 
+/* A file's content, "" if there is none; the caller frees it. */
+char *unit_folder_read(const char *name);
+
 /* Its path; valid until the next call. */
 const char *unit_folder_path(const char *name);
 

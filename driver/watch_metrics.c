@@ -1,0 +1,162 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The metrics file: written every WRITE_MS while the fleet is used, and once
+ * more when it is no longer and each time its idle links have become fewer
+ * then.  A helper's thread writes, since a disk may take its time.
+ *
+ * Fleets of one process that name the same file share it: whichever of them is
+ * the first writes what is known of all.
+ */
+#include "autoconf.h"
+
+#include "watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event.h"
+#include "pool.h"
+#include "text.h"
+#include "watch_metrics.h"
+
+enum { WRITE_MS = 5000 };
+
+struct writing {
+    struct job job; /* first */
+    struct fleet *fleet;
+    struct text text;
+};
+
+/* Said once until it works again. */
+static void note_trouble(struct fleet *fleet, int error)
+{
+    bool said = fleet->metrics.troubled;
+
+    fleet->metrics.troubled = error != 0;
+    if (error && !said) {
+        event_say(fleet->events, LOG_IS_ERROR, NULL,
+                  "the metrics file cannot be written: %s: %s",
+                  fleet->config.metrics, strerror(error));
+    }
+}
+
+static void run_write(struct job *job)
+{
+    struct writing *writing = (struct writing *)job;
+    struct fleet *fleet = writing->fleet;
+    bool ok = metrics_write(fleet->config.metrics, &writing->text,
+                            &fleet->metrics.mark);
+
+    note_trouble(fleet, ok ? 0 : errno);
+    text_free(&writing->text);
+    free(writing);
+    atomic_store(&fleet->metrics.busy, false);
+    fleet_release(fleet);
+}
+
+static void order(struct fleet *fleet, struct fleet *const *fleets,
+                  uint32_t count, uint64_t now)
+{
+    struct writing *writing = calloc(1, sizeof *writing);
+
+    if (!writing) {
+        return; /* at the next look */
+    }
+    text_init(&writing->text);
+    watch_metrics_text(fleets, count, now, &writing->text);
+    writing->job.run = run_write;
+    writing->fleet = fleet_retain(fleet);
+    atomic_store(&fleet->metrics.busy, true);
+    if (!keeper_submit(fleet->reading, &writing->job)) {
+        atomic_store(&fleet->metrics.busy, false);
+        text_free(&writing->text);
+        free(writing);
+        fleet_release(fleet);
+    }
+}
+
+/* ---- the fleets of a file ------------------------------------------------ */
+
+/* Leaves those in fleets[0..*count) that share the file with this fleet. */
+static void leave_sharers(const struct fleet *fleet, struct fleet **fleets,
+                          uint32_t *count)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t f = 0; f < *count; f++) {
+        if (strcmp(fleets[f]->config.metrics, fleet->config.metrics) == 0) {
+            fleets[kept++] = fleets[f];
+        } else {
+            fleet_release(fleets[f]);
+        }
+    }
+    *count = kept;
+}
+
+static bool any_is_used(struct fleet *const *fleets, uint32_t count,
+                        uint64_t now)
+{
+    bool used = false;
+
+    for (uint32_t f = 0; f < count; f++) {
+        used = used || watch_is_used(fleets[f], now);
+    }
+    return used;
+}
+
+static uint32_t links_of(struct fleet *const *fleets, uint32_t count)
+{
+    uint32_t links = 0;
+
+    for (uint32_t f = 0; f < count; f++) {
+        links += fleet_links(fleets[f]);
+    }
+    return links;
+}
+
+/* Writes what is due of these, of which this one is the first. */
+static uint64_t write_for(struct fleet *fleet, struct fleet *const *fleets,
+                          uint32_t count, uint64_t now)
+{
+    bool used = any_is_used(fleets, count, now);
+    uint32_t links = links_of(fleets, count);
+    bool news = used || fleet->metrics.used || links != fleet->metrics.links;
+
+    if (!news) {
+        return UINT64_MAX;
+    }
+    if (now < fleet->metrics.due) {
+        return fleet->metrics.due;
+    }
+    fleet->metrics.due = now + WRITE_MS * NS_PER_MS;
+    if (!atomic_load(&fleet->metrics.busy)) {
+        fleet->metrics.used = used;
+        fleet->metrics.links = links;
+        order(fleet, fleets, count, now);
+    }
+    return fleet->metrics.due;
+}
+
+uint64_t watch_metrics(struct fleet *fleet, uint64_t now)
+{
+    struct fleet **fleets;
+    uint64_t next = UINT64_MAX;
+    uint32_t count;
+
+    if (!*fleet->config.metrics) {
+        return UINT64_MAX;
+    }
+    fleets = fleet_all(&count);
+    leave_sharers(fleet, fleets, &count);
+    if (count && fleets[0] == fleet) {
+        next = write_for(fleet, fleets, count, now);
+    }
+    for (uint32_t f = 0; f < count; f++) {
+        fleet_release(fleets[f]);
+    }
+    free(fleets);
+    return next;
+}
