@@ -51,21 +51,20 @@ static size_t wide_length(const SQLWCHAR *units, size_t room)
     return length;
 }
 
-static SQLRETURN read_wide(const struct source *from, SQLSMALLINT number,
-                           struct diag_record *record)
+/* False: there is no such record. */
+static bool read_wide(const struct source *from, SQLSMALLINT number,
+                      struct diag_record *record)
 {
     SQLWCHAR state[6] = { 0 };
     SQLSMALLINT length = 0;
     struct text text;
-    SQLRETURN rc;
 
     from->message->wide[0] = 0;
     from->message->wide[MESSAGE_ROOM - 1] = 0;
-    rc = from->call->SQLGetDiagRecW(from->type, from->handle, number, state,
-                                    &record->native, from->message->wide,
-                                    MESSAGE_ROOM, &length);
-    if (!SQL_SUCCEEDED(rc)) {
-        return rc;
+    if (!SQL_SUCCEEDED(from->call->SQLGetDiagRecW(
+            from->type, from->handle, number, state, &record->native,
+            from->message->wide, MESSAGE_ROOM, &length))) {
+        return false;
     }
     for (size_t i = 0; i < 5; i++) {
         record->state[i] = state[i] < 128 ? (char)state[i] : '?';
@@ -75,50 +74,60 @@ static SQLRETURN read_wide(const struct source *from, SQLSMALLINT number,
                       wide_length(from->message->wide, MESSAGE_ROOM - 1));
     record->utf8 = strdup(text_string(&text));
     text_free(&text);
-    return rc;
+    return true;
 }
 
-static SQLRETURN read_narrow(const struct source *from, SQLSMALLINT number,
-                             struct diag_record *record)
+static void read_narrow(const struct source *from, SQLSMALLINT number,
+                        struct diag_record *record)
 {
     SQLCHAR state[6] = { 0 };
     SQLSMALLINT length = 0;
-    SQLRETURN rc;
 
     from->message->narrow[0] = 0;
     from->message->narrow[MESSAGE_ROOM - 1] = 0;
-    rc = from->call->SQLGetDiagRec(from->type, from->handle, number, state,
-                                   &record->native, from->message->narrow,
-                                   MESSAGE_ROOM, &length);
-    if (!SQL_SUCCEEDED(rc)) {
-        return rc;
+    if (SQL_SUCCEEDED(from->call->SQLGetDiagRec(
+            from->type, from->handle, number, state, &record->native,
+            from->message->narrow, MESSAGE_ROOM, &length))) {
+        memcpy(record->state, state, 5);
+        record->narrow = strdup((const char *)from->message->narrow);
     }
-    memcpy(record->state, state, 5);
-    record->narrow = strdup((const char *)from->message->narrow);
-    return rc;
 }
 
 /* The next record, which is gone from the driver then. */
-static SQLRETURN take_by_error(const struct source *from,
-                               struct diag_record *record)
+static void take_by_error(const struct source *from,
+                          struct diag_record *record)
 {
     bool stmt = from->type == SQL_HANDLE_STMT;
     SQLCHAR state[6] = { 0 };
     SQLSMALLINT length = 0;
-    SQLRETURN rc;
 
     from->message->narrow[0] = 0;
     from->message->narrow[MESSAGE_ROOM - 1] = 0;
-    rc = from->call->SQLError(SQL_NULL_HENV,
-                              stmt ? SQL_NULL_HDBC : from->handle,
-                              stmt ? from->handle : SQL_NULL_HSTMT, state,
-                              &record->native, from->message->narrow,
-                              MESSAGE_ROOM - 1, &length);
-    if (SQL_SUCCEEDED(rc)) {
+    if (SQL_SUCCEEDED(from->call->SQLError(
+            SQL_NULL_HENV, stmt ? SQL_NULL_HDBC : from->handle,
+            stmt ? from->handle : SQL_NULL_HSTMT, state, &record->native,
+            from->message->narrow, MESSAGE_ROOM - 1, &length))) {
         memcpy(record->state, state, 5);
         record->narrow = strdup((const char *)from->message->narrow);
     }
-    return rc;
+}
+
+/* State, number and message, in each width that the driver has. */
+static void read_message(const struct source *from, SQLSMALLINT number,
+                         struct diag_record *record)
+{
+    bool there = true;
+
+    if (from->call->SQLError) {
+        take_by_error(from, record);
+        return;
+    }
+    if (from->call->SQLGetDiagRecW) {
+        there = read_wide(from, number, record);
+    }
+    if (there && from->call->SQLGetDiagRec) {
+        read_narrow(from, number, record);
+    }
 }
 
 /* A diagnostic field of the inner handle, in whichever width it has. */
@@ -186,20 +195,11 @@ static struct diag_record *read_record(const struct source *from,
                                        SQLSMALLINT number)
 {
     struct diag_record *record = calloc(1, sizeof *record);
-    SQLRETURN rc = SQL_NO_DATA;
 
     if (!record) {
         return NULL;
     }
-    if (from->call->SQLError) {
-        take_by_error(from, record);
-    } else if (from->call->SQLGetDiagRecW) {
-        rc = read_wide(from, number, record);
-    }
-    if (!from->call->SQLError && from->call->SQLGetDiagRec &&
-        (!from->call->SQLGetDiagRecW || SQL_SUCCEEDED(rc))) {
-        rc = read_narrow(from, number, record);
-    }
+    read_message(from, number, record);
     if (!record->narrow) {
         record->narrow = record->utf8;
         record->utf8 = NULL;

@@ -259,18 +259,6 @@ static void unbound(const struct book_on *on, const void *row)
 
 /* ---- parameters -------------------------------------------------------- */
 
-static const char *first_value(const struct book_on *on)
-{
-    static char value[200];
-    SQLLEN length = 0;
-
-    value[0] = '\0';
-    want_rc("SQLFetch", on->odbc->SQLFetch(on->stmt), SQL_SUCCESS);
-    on->odbc->SQLGetData(on->stmt, 1, SQL_C_CHAR, value, sizeof value, &length);
-    on->odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
-    return value;
-}
-
 static void parameter_lengths(const struct book_on *on, const void *row)
 {
     static const struct {
@@ -297,7 +285,7 @@ static void parameter_lengths(const struct book_on *on, const void *row)
     for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
         length = given[i].length;
         want_rc(given[i].name, on->odbc->SQLExecute(on->stmt), SQL_SUCCESS);
-        want_text(given[i].name, first_value(on), given[i].wanted);
+        want_text(given[i].name, book_value(on), given[i].wanted);
     }
     on->odbc->SQLFreeStmt(on->stmt, SQL_RESET_PARAMS);
     want_error(on, "not bound", on->odbc->SQLExecute(on->stmt),

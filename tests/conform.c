@@ -189,6 +189,18 @@ SQLRETURN book_exec(const struct book_on *on, SQLHSTMT stmt, const char *sql)
     return TEXT_CALL(on, SQLExecDirect)(stmt, in(on, sql), SQL_NTS);
 }
 
+const char *book_value(const struct book_on *on)
+{
+    static char value[200];
+    SQLLEN length = 0;
+
+    value[0] = '\0';
+    want_rc("SQLFetch", on->odbc->SQLFetch(on->stmt), SQL_SUCCESS);
+    on->odbc->SQLGetData(on->stmt, 1, SQL_C_CHAR, value, sizeof value, &length);
+    on->odbc->SQLFreeStmt(on->stmt, SQL_CLOSE);
+    return value;
+}
+
 SQLHSTMT book_stmt(const struct book_on *on, SQLHDBC dbc)
 {
     SQLHSTMT stmt = SQL_NULL_HSTMT;

@@ -123,6 +123,10 @@ size_t unit(const struct book_on *on);
 
 SQLRETURN book_exec(const struct book_on *on, SQLHSTMT stmt, const char *sql);
 
+/* The first column of the first row of on->stmt, which is closed then; in a
+   static buffer. */
+const char *book_value(const struct book_on *on);
+
 /* A new statement, and a new connection by on->string and `more` (";…" or ""):
    SQL_NULL_HDBC: a miss says why. */
 SQLHSTMT book_stmt(const struct book_on *on, SQLHDBC dbc);
