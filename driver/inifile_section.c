@@ -31,15 +31,22 @@ bool inifile_add_entry(struct section *section, struct inifile_entry *entries,
     return true;
 }
 
-void inifile_free(struct section *section)
+/* A DSN's password is one of its values. */
+static void wipe(struct section *section)
 {
     for (size_t i = 0; i < section->shown.count; i++) {
-        const struct inifile_entry *entry = &section->shown.entries[i];
+        char *value = (char *)(uintptr_t)section->shown.entries[i].value;
 
-        /* a DSN's password is one of them */
-        explicit_bzero((char *)(uintptr_t)entry->value, strlen(entry->value));
-        free((char *)(uintptr_t)entry->value);
-        free((char *)(uintptr_t)entry->keyword);
+        explicit_bzero(value, strlen(value));
+    }
+}
+
+void inifile_free(struct section *section)
+{
+    wipe(section);
+    for (size_t i = 0; i < section->shown.count; i++) {
+        free((char *)(uintptr_t)section->shown.entries[i].value);
+        free((char *)(uintptr_t)section->shown.entries[i].keyword);
     }
     free((struct inifile_entry *)(uintptr_t)section->shown.entries);
     free((char *)(uintptr_t)section->shown.name);
@@ -94,11 +101,15 @@ static struct stripe {
     struct section *sections; /* each holds one reference */
 } __attribute__((aligned(LOCK_APART))) stripes[LOCK_STRIPES];
 
-/* A child does without its parent's copies, which may have been at work; its
-   memory has them anyway. */
+/* A child does without its parent's copies: threads that it has not may have
+   references to them.  So they are wiped and not freed.  The lists are whole,
+   since who changes one holds inifile.c's mutex, which is kept over forks. */
 static void clear_copies(void)
 {
     for (int i = 0; i < LOCK_STRIPES; i++) {
+        for (struct section *s = stripes[i].sections; s; s = s->next) {
+            wipe(s);
+        }
         mutex_init(&stripes[i].mutex, LOCK_DIAG);
         stripes[i].sections = NULL;
     }

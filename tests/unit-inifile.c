@@ -14,7 +14,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -264,6 +266,46 @@ static void a_section_held_outlives_the_file(void **state)
     inifile_release(NULL);
 }
 
+/* Where the value of A in section [one] is, in what this processor has for
+   itself: another place than the first thread that asked was given. */
+static const char *place_of_copy(void)
+{
+    const char *first, *copy;
+
+    do { /* until nothing comes between: another processor, a look at files */
+        const struct inifile_section *section;
+
+        inifile_forget();
+        section = inifile_section("one", INIFILE_DSN, NULL);
+        first = inifile_value(section, "A");
+        inifile_release(section);
+        section = inifile_section("one", INIFILE_DSN, NULL);
+        copy = inifile_value(section, "A");
+        inifile_release(section);
+    } while (copy == first);
+    return copy;
+}
+
+static void a_child_wipes_its_parent_s_copies(void **state)
+{
+    static const char none[4];
+    const char *copy;
+    int status = -1;
+    pid_t child;
+
+    (void)state;
+    put_all("[one]\nA=pass\n", "", "");
+    copy = place_of_copy();
+    assert_string_equal(copy, "pass");
+    child = fork();
+    if (child == 0) {
+        _exit(memcmp(copy, none, sizeof none) != 0);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    assert_string_equal(copy, "pass");
+}
+
 static void *read_often(void *failed)
 {
     for (int i = 0; i < 300; i++) {
@@ -312,6 +354,7 @@ int main(void)
         cmocka_unit_test(a_changed_file_is_seen_soon),
         cmocka_unit_test(the_fingerprint_stands_still_otherwise),
         cmocka_unit_test(a_section_held_outlives_the_file),
+        cmocka_unit_test(a_child_wipes_its_parent_s_copies),
         cmocka_unit_test(threads_may_read_at_once),
     };
 
