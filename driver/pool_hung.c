@@ -13,6 +13,7 @@
 
 #include "link_socket.h"
 #include "pool.h"
+#include "pool_shelf.h"
 
 enum { LATE_MS = 250 /* a round may be */ };
 
@@ -82,11 +83,30 @@ static uint64_t look_at_links(struct pool *pool, uint64_t now)
     return next;
 }
 
+/* Has a pool lost a link on which nothing was ended yet, and which counts as
+   held? */
+static bool has_newly_lost(const struct login *login)
+{
+    for (uint32_t i = 0; i < login->fleet->count; i++) {
+        const struct link *link;
+
+        DL_FOREACH(login->pools[i].links[LINK_HELD], link) {
+            if (!link->ended && is_lost(link)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 uint64_t login_end_hung(struct login *login, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
 
     mutex_lock(&login->lock);
+    if (has_newly_lost(login)) { /* perhaps by a shelf, where nothing hangs */
+        shelf_gather_locked(login);
+    }
     for (uint32_t i = 0; i < login->fleet->count; i++) {
         next = clock_earlier(next, look_at_links(&login->pools[i], now));
     }

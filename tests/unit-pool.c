@@ -488,6 +488,34 @@ static void nothing_gets_lost_on_shelves(void **state)
     }
 }
 
+/* No call is under way on a link that lies there, when its instance is lost. */
+static void what_lies_on_a_shelf_is_not_left_hanging(void **state)
+{
+    struct taken alone = take_as("PoolTrust=60000;", "u", 3, false);
+    struct place_order order = { .login = alone.login, .pool_wait_ms = 10000,
+                                 .deadline = UINT64_MAX };
+    const struct link_error error = { .text = "silence" };
+    struct pool *pool;
+    (void)state;
+
+    assert_true(place_unit(&order));
+    place_done(&order);
+    pool = order.link->pool;
+    login_retain(alone.login);
+    assert_true(shelf_give(order.link));
+    fleet_silent(alone.fleet, pool->instance, clock_ns(), &error);
+    assert_true(fleet_has_lost(alone.fleet, pool->instance,
+                               order.link->opened));
+    login_end_hung(alone.login, clock_ns());
+    mutex_lock(&alone.login->lock);
+    assert_int_equal(pool->left, 0);
+    assert_int_equal(pool->count[LINK_IDLE], 1);
+    mutex_unlock(&alone.login->lock);
+    login_retire(alone.login);
+    let_go(alone);
+    await_no_connections();
+}
+
 /* ---- fork ------------------------------------------------------------------------- */
 
 static uint32_t opened_so_far(void)
@@ -593,6 +621,7 @@ int main(void)
         cmocka_unit_test(a_fleet_goes_with_its_last_user),
         cmocka_unit_test(nothing_breaks_and_nothing_is_left),
         cmocka_unit_test(nothing_gets_lost_on_shelves),
+        cmocka_unit_test(what_lies_on_a_shelf_is_not_left_hanging),
         cmocka_unit_test(a_child_begins_with_no_fleet),
     };
 
