@@ -39,9 +39,16 @@ enum inner_fault {
     INNER_FAULT_INSTANCE,  /* the instance is down, or may be */
     INNER_FAULT_STARTING,  /* not ready yet: later */
     INNER_FAULT_FULL,      /* no more connections; it is not down */
+    INNER_FAULT_CROWDED,   /* no more of this login, or to this database */
     INNER_FAULT_POOL,      /* this database or this pool */
     INNER_FAULT_LOGIN      /* this login */
 };
+
+/* Is there no room for one more now, though there will be again? */
+static inline bool inner_is_full(enum inner_fault fault)
+{
+    return fault == INNER_FAULT_FULL || fault == INNER_FAULT_CROWDED;
+}
 
 /* May it be said of a link that is no more, alone or with its instance? */
 static inline bool inner_loses(enum inner_fault fault)

@@ -65,8 +65,8 @@ static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
     } table[] = {
         { 0, INNER_FAULT_POOL },
         { 1040, INNER_FAULT_FULL },     /* too many connections */
-        { 1203, INNER_FAULT_FULL },     /* of this user */
-        { 1226, INNER_FAULT_FULL },     /* likewise, by its resources */
+        { 1203, INNER_FAULT_CROWDED },  /* of this user */
+        { 1226, INNER_FAULT_CROWDED },  /* likewise, by its resources */
         { 1044, INNER_FAULT_LOGIN },    /* no access to this database */
         { 1045, INNER_FAULT_LOGIN },    /* no access */
         { 1251, INNER_FAULT_LOGIN },    /* its authentication is too old */

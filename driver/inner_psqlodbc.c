@@ -290,7 +290,7 @@ static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
                               const char *text)
 {
     static const struct {
-        const char *state, *words;
+        const char *state, *words; /* of each; NULL: the words alone */
         enum inner_fault fault;
     } table[] = {
         { "28", "authentication failed for user", INNER_FAULT_LOGIN },
@@ -301,7 +301,7 @@ static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
         { "42501", "permission denied for database", INNER_FAULT_LOGIN },
         { "3D000", "FATAL:  database \"", INNER_FAULT_POOL },
         { "57P04", "", INNER_FAULT_POOL },
-        { "53300", "too many connections", INNER_FAULT_FULL },
+        { NULL, "too many connections for ", INNER_FAULT_CROWDED },
         { "53300", "too many clients already", INNER_FAULT_FULL },
         { "53300", "remaining connection slots", INNER_FAULT_FULL },
         { "57P03", "the database system is", INNER_FAULT_STARTING },
@@ -321,7 +321,9 @@ static enum inner_fault fault(const char *sqlstate, SQLINTEGER native,
 
     (void)native; /* always the same */
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (strncmp(sqlstate, table[i].state, strlen(table[i].state)) == 0 ||
+        const char *state = table[i].state;
+
+        if ((state && strncmp(sqlstate, state, strlen(state)) == 0) ||
             (*table[i].words && strstr(text, table[i].words))) {
             return table[i].fault;
         }

@@ -56,8 +56,8 @@ static void note_tried(struct unit *unit, uint32_t i, enum inner_fault fault,
         unit->broke = true;
         return;
     }
-    unit->tried[i] = fault == INNER_FAULT_FULL ? ROUTE_TRIED_FULL
-                                               : ROUTE_TRIED_FAILED;
+    unit->tried[i] = inner_is_full(fault) ? ROUTE_TRIED_FULL
+                                          : ROUTE_TRIED_FAILED;
     unit->order->refusals[i].fault = fault;
     unit->order->refusals[i].error = *error;
 }

@@ -20,7 +20,8 @@
 #define FLEET      "DSN=orders" TIMES
 #define CROWDED    FLEET ";PoolMax=6"
 #define COLD       ";PoolMax=7"
-#define FULL_FLEET "DSN=orders;ConnectTimeout=2000;UID=few;PoolWait=1500"
+#define FULL       "DSN=orders;ConnectTimeout=2000;PoolWait=1500"
+#define FULL_FLEET FULL ";UID=few"
 
 static bool has(const char *text, const char *words)
 {
@@ -446,6 +447,21 @@ static bool on_each_instance(const char *sql)
     return ok;
 }
 
+/* It is the role that has no more, as another login in the same fleet sees. */
+static void expect_nobody_else_minds(void)
+{
+    struct trouble_try t = { 0 };
+    char flag[40];
+
+    expect_lands("full: but not for another login", FULL STRICT OWNED_BY_N2,
+                 "n2");
+    trouble_try(&t, FULL STRICT ";AffinityKey=500");
+    trouble_instance(t.dbc, "n2", "flag", flag, sizeof flag);
+    tap_ok(*flag && strcmp(flag, "violating") != 0,
+           "full: nor does the instance count as over its limits", "%s", flag);
+    odbc_close(t.dbc);
+}
+
 static void try_full(void)
 {
     struct trouble_try first = { 0 }, t = { 0 };
@@ -463,6 +479,7 @@ static void try_full(void)
                  FULL_FLEET STRICT OWNED_BY_N2, "HYT00 29 ",
                  "too many connections", 1500 + EXPECT_SLACK);
     tap_ok(t.ms >= 1490, "full: it did wait", "%.0f ms", t.ms);
+    expect_nobody_else_minds();
     trouble_try_begin(&t, FULL_FLEET STRICT OWNED_BY_N2);
     odbc_run(trouble_anchor, "SELECT pg_sleep(0.2)");
     odbc_close(trouble_anchor);

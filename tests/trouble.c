@@ -371,6 +371,29 @@ bool trouble_pools(SQLHDBC on, const char *instance, bool mine,
     return ok;
 }
 
+const char *trouble_instance(SQLHDBC on, const char *instance,
+                             const char *title, char *out, size_t size)
+{
+    char name[64];
+    SQLHSTMT stmt;
+
+    out[0] = '\0';
+    if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, on, &stmt))) {
+        return out;
+    }
+    if (SQL_SUCCEEDED(SQLExecDirect(
+            stmt, (SQLCHAR *)"SHOW AFFINITY INSTANCES", SQL_NTS))) {
+        while (SQL_SUCCEEDED(SQLFetch(stmt))) {
+            if (!strcmp(column(stmt, "instance", name, sizeof name),
+                        instance)) {
+                column(stmt, title, out, size);
+            }
+        }
+    }
+    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    return out;
+}
+
 bool trouble_complete(void *dbc)
 {
     char text[40] = "";

@@ -79,6 +79,11 @@ struct trouble_pools {
 bool trouble_pools(SQLHDBC on, const char *instance, bool mine,
                    struct trouble_pools *sum);
 
+/* What SHOW AFFINITY INSTANCES says of an instance in that column; "" if it
+   failed.  Returns out. */
+const char *trouble_instance(SQLHDBC on, const char *instance,
+                             const char *title, char *out, size_t size);
+
 /* Does SHOW AFFINITY say that the topology is complete?  For
    trouble_await(); arg is an SQLHDBC. */
 bool trouble_complete(void *dbc);

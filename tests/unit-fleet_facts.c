@@ -19,6 +19,8 @@
 #include "balance_fact.h"
 #include "event.h"
 #include "fleet.h"
+#include "fleet_balance.h"
+#include "inner.h"
 #include "link_probe.h"
 #include "sim.h"
 
@@ -235,6 +237,35 @@ static void a_server_started_anew_is_said_and_its_links_are_suspect(
     free(events);
 }
 
+/* psqlODBC's kind reads the words, since it is not given the SQLSTATE. */
+static void refused(uint32_t i, const char *words)
+{
+    struct link_error error = { .state = "08001" };
+
+    strncpy(error.text, words, sizeof error.text - 1);
+    fleet_failed(&fleet, i, &error);
+}
+
+/* What one login may have is no sign of how the instance is. */
+static void a_login_s_own_limit_concerns_nobody_else(void **state)
+{
+    static const struct inner psqlodbc = { .kind = &inner_psqlodbc };
+
+    (void)state;
+    fleet.config.connect_timeout = 10000;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        instances[i].inner = &psqlodbc;
+        fleet_timed(&fleet, i, ROUTE_CALL_ASK, 2 * NS_PER_MS);
+    }
+    refused(PRIMARY, "FATAL:  too many connections for role \"few\"");
+    refused(STANDBY, "FATAL:  too many connections for database \"d\"");
+    refused(OTHER, "FATAL:  sorry, too many clients already");
+    assert_false(balance_violates(&members[PRIMARY], clock_ns()));
+    assert_false(balance_violates(&members[STANDBY], clock_ns()));
+    assert_true(balance_violates(&members[OTHER], clock_ns()));
+    assert_int_equal(instances[OTHER].state.health, ROUTE_UNTRIED);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -246,6 +277,7 @@ int main(void)
         TEST(rates_are_between_two_answers),
         TEST(what_takes_long_and_is_rare_is_no_latency),
         TEST(a_server_started_anew_is_said_and_its_links_are_suspect),
+        TEST(a_login_s_own_limit_concerns_nobody_else),
     };
 
     return cmocka_run_group_tests_name("fleet_facts", tests, NULL, NULL);

@@ -129,7 +129,7 @@ static void faults_are_known(void **state)
         { &inner_mariadb, "42000", 1044, INNER_FAULT_LOGIN },
         { &inner_mariadb, "42000", 1049, INNER_FAULT_POOL },
         { &inner_mariadb, "08004", 1040, INNER_FAULT_FULL },
-        { &inner_mariadb, "42000", 1226, INNER_FAULT_FULL },
+        { &inner_mariadb, "42000", 1226, INNER_FAULT_CROWDED },
         { &inner_mariadb, "HY018", 1927, INNER_FAULT_LINK },
         { &inner_mariadb, "HY000", 0, INNER_FAULT_POOL }, /* its string */
         { &inner_mariadb, "42S02", 1146, INNER_FAULT_NONE },

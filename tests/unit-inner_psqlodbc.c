@@ -375,8 +375,12 @@ static void words_count_where_the_state_is_lost(void **state)
         { "08001", "FATAL:  remaining connection slots are reserved for "
           "non-replication superuser connections", INNER_FAULT_FULL },
         { "08001", "FATAL:  too many connections for role \"u\"",
-          INNER_FAULT_FULL },
+          INNER_FAULT_CROWDED },
         { "08001", "FATAL:  too many connections for database \"d\"",
+          INNER_FAULT_CROWDED },
+        { "53300", "FATAL:  too many connections for role \"u\"",
+          INNER_FAULT_CROWDED },
+        { "53300", "FATAL:  sorry, too many clients already",
           INNER_FAULT_FULL },
         { "08001", "FATAL:  the database system is starting up",
           INNER_FAULT_STARTING },
