@@ -12,6 +12,8 @@
  * The manager has locks of its own that no fork handler frees in the child,
  * so a program may fork only while none of its threads is inside the manager;
  * our helper threads may be anywhere.
+ *
+ * LONG: what children do, and what is looked at, is the same throughout.
  */
 #include "autoconf.h"
 
@@ -275,7 +277,8 @@ static void note_idle(void)
     SQLHDBC watch = odbc_open(trouble_env, "DSN=n2;UID=postgres", false);
     char sql[300];
 
-    snprintf(sql, sizeof sql, "SELECT coalesce(string_agg(pid::text, ','), '') "
+    snprintf(sql, sizeof sql,
+             "SELECT coalesce(string_agg(pid::text, ',' ORDER BY pid), '') "
              "FROM pg_stat_activity WHERE usename = 'app' AND "
              "application_name NOT LIKE '%%fdw%%' AND pid <> '0%s'",
              parent.pid);
@@ -417,6 +420,70 @@ static void try_during(void)
     parent.pid[0] = parent.idle[0] = '\0';
 }
 
+/* ---- while a helper is inside the inner driver --------------------------- */
+
+/* A probe of n2 hangs for as long as it is paused. */
+#define PATIENT "DSN=orders;CheckTimeout=60000;AffinityMode=strict;AffinityKey="
+
+static SQLHDBC anchor;
+
+static bool n2_is(void *wanted)
+{
+    char state[40];
+
+    return strcmp(trouble_instance(anchor, "n2", "state", state,
+                                   sizeof state), wanted) == 0;
+}
+
+/* In a fleet of the child's, where nothing hangs. */
+static int connect_elsewhere(void)
+{
+    static const char *const strings[] = { PATIENT "500", PATIENT "2500" };
+
+    for (int i = 0; i < 4; i++) {
+        struct trouble_try t = { 0 };
+        if (!trouble_try(&t, strings[i % 2]) ||
+            strcmp(odbc_value(t.dbc, "SHOW cluster_name"),
+                   i % 2 ? "n3" : "n1") != 0) {
+            return complain("no session: %s", t.records);
+        }
+        odbc_close(t.dbc);
+    }
+    return 0;
+}
+
+static void try_inside(void)
+{
+    static const char *const names[] = {
+        "a helper inside: a child is gone", "a helper inside: a child exits",
+        "a helper inside: a child connects", "and another one that exits",
+    };
+    char before[200];
+    bool ok;
+
+    anchor = odbc_open(trouble_env, PATIENT "500", false);
+    odbc_close(odbc_open(trouble_env, PATIENT "1500", false));
+    trouble_await(trouble_quiet, anchor, 10000);
+    note_idle();
+    snprintf(before, sizeof before, "%s", parent.idle);
+    ok = trouble_make("pause", "n2") &&
+         trouble_await(n2_is, (void *)"slow", 20000);
+    tap_ok(ok, "a helper is inside the inner driver, on n2", "%s",
+           odbc_error());
+    for (int i = 0; i < 4; i++) {
+        ok = run_child(i / 2 ? connect_elsewhere : nothing, i % 2);
+        tap_ok(ok, names[i], "%s", said);
+    }
+    ok = trouble_make("resume", "n2") &&
+         trouble_await(n2_is, (void *)"up", 20000);
+    tap_ok(ok, "a helper inside: it goes on when the instance does", "%s",
+           odbc_error());
+    trouble_await(trouble_quiet, anchor, 10000);
+    note_idle();
+    tap_is("a helper inside: its links are as they were", parent.idle, before);
+    odbc_close(anchor);
+}
+
 /* ---- while helper threads are busy --------------------------------------- */
 
 /* AddressSanitizer does not keep the locks of its malloc() over fork: one child
@@ -525,6 +592,7 @@ int main(void)
     try_before();
     try_after();
     try_during();
+    try_inside();
     if (MALLOC_FORKS) {
         try_busy();
     } else {

@@ -38,7 +38,7 @@
 #define STRICT "DSN=orders;AffinityMode=strict"
 #define ON_N2 STRICT ";AffinityKey=1500"
 
-enum { ENVS = 2000, LOADS = 60, KEEPER_IDLE_MS = 5000, EXIT_MS = 3000,
+enum { ENVS = 10000, LOADS = 60, KEEPER_IDLE_MS = 5000, EXIT_MS = 3000,
        WATCH_USED_MS = 30000 };
 
 extern char **environ;
@@ -142,6 +142,36 @@ static bool busy_helpers(void)
     }
     pthread_rwlock_wrlock(&gate);
     return ok;
+}
+
+/* Threads of the application go on connecting while another one exits. */
+static bool busy_threads(void)
+{
+    bool ok = connect_to(ON_N2);
+
+    for (int i = 0; i < 4; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, churn, NULL);
+    }
+    for (int i = 0; i < 20 && ok; i++) {
+        ok = odbc_run(session, "SELECT pg_sleep(0.005)");
+    }
+    return ok;
+}
+
+/* Runs after the driver's own exit handler, which was registered later. */
+static void leave_late(void)
+{
+    odbc_run(session, "SELECT 1");
+    odbc_close(session);
+    session = odbc_open(trouble_env, ON_N2, false);
+    odbc_close(session);
+    SQLFreeHandle(SQL_HANDLE_ENV, trouble_env);
+}
+
+static bool late_leaver(void)
+{
+    return atexit(leave_late) == 0 && held_session();
 }
 
 /* Everything that can go wrong in connecting. */
@@ -331,6 +361,10 @@ static const struct scene {
     { "exit from a thread in a transaction", open_transaction, NULL, NULL,
       NULL, 5 },
     { "exit while helpers are busy", busy_helpers, NULL, NULL, NULL, 10 },
+    { "exit while threads are connecting", busy_threads, NULL, NULL, NULL,
+      10 },
+    { "exit with a handler that disconnects, and connects", late_leaver, NULL,
+      NULL, NULL, 5 },
     { "exit with idle links on a hung instance", idle_links, NULL, pause_n2,
       resume_n2, 1 },
     { "exit with a session on a hung instance", held_session, NULL, pause_n2,
@@ -669,12 +703,12 @@ static void try_environments(void)
     bool ok;
 
     grown = growth(env_of_manager, &ok);
-    tap_ok(ok, "2000 environments with a session each", "%s", odbc_error());
+    tap_ok(ok, "10000 environments with a session each", "%s", odbc_error());
     tap_ok(grown < 16384, "leave nothing on the heap", "%ld bytes", grown);
     load(&direct);
     grown = growth(env_of_driver, &ok);
     tap_ok(ok && grown < 1024,
-           "nor do 2000 environments of the driver alone", "%ld bytes",
+           "nor do 10000 environments of the driver alone", "%ld bytes",
            grown);
 }
 
