@@ -6,6 +6,8 @@
  * inner driver, which aborts when a lock of ours is held over a call or when
  * two threads meet in one connection.  Meant for ThreadSanitizer; what must
  * hold at each step is shown by unit-place, one turn at a time.
+ *
+ * LONG: everything goes over the same many threads, trouble and end.
  */
 #include "autoconf.h"
 
