@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	tests/unit-route_map.h \
 	tests/unit-route_parse.h \
 	tests/unit-topology.h \
+	tests/unit-yes.h \
 	$(NULL)
 
 check_scripts = \

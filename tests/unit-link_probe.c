@@ -18,6 +18,7 @@
 
 #include "inner_kind.h"
 #include "link_probe.h"
+#include "unit-yes.h"
 
 /* ---- an inner driver that refuses what it is told to ---------------------- */
 
@@ -32,32 +33,6 @@ static struct {
     SQLSMALLINT columns;
     const char *values[COLUMNS_MAX]; /* NULL: SQL NULL */
 } odd;
-
-static SQLRETURN alloc_handle(SQLSMALLINT type, SQLHANDLE parent,
-                              SQLHANDLE *handle)
-{
-    (void)type;
-    (void)parent;
-    *handle = &odd;
-    return SQL_SUCCESS;
-}
-
-static SQLRETURN free_handle(SQLSMALLINT type, SQLHANDLE handle)
-{
-    (void)type;
-    (void)handle;
-    return SQL_SUCCESS;
-}
-
-static SQLRETURN set_attr(SQLHANDLE handle, SQLINTEGER attribute,
-                          SQLPOINTER value, SQLINTEGER length)
-{
-    (void)handle;
-    (void)attribute;
-    (void)value;
-    (void)length;
-    return SQL_SUCCESS;
-}
 
 static SQLRETURN get_attr(SQLHDBC hdbc, SQLINTEGER attribute, SQLPOINTER value,
                           SQLINTEGER room, SQLINTEGER *length)
@@ -131,9 +106,9 @@ static const struct inner_probe forms[] = {
 static struct inner_kind kind = { .name = "odd", .probe = forms };
 static const struct inner inner = {
     .call = {
-        .SQLAllocHandle = alloc_handle,
-        .SQLFreeHandle = free_handle,
-        .SQLSetStmtAttr = set_attr,
+        .SQLAllocHandle = yes_alloc_handle,
+        .SQLFreeHandle = yes_free_handle,
+        .SQLSetStmtAttr = yes_set_attr,
         .SQLGetConnectAttr = get_attr,
         .SQLExecDirect = exec_direct,
         .SQLNumResultCols = num_result_cols,

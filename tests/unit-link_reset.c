@@ -17,6 +17,7 @@
 
 #include "inner_kind.h"
 #include "link.h"
+#include "unit-yes.h"
 
 static struct link link_of_all;
 static SQLINTEGER meanwhile; /* what another thread sets then; 0 = nothing */
@@ -115,40 +116,6 @@ static void without_a_reset_nothing_is_put_back(void **state)
 static struct text ran;        /* what was run, a ';' behind each */
 static const char *fails_with; /* the first RESET's SQLSTATE; NULL: it does not */
 
-static SQLRETURN alloc_handle(SQLSMALLINT type, SQLHANDLE parent,
-                              SQLHANDLE *handle)
-{
-    (void)type;
-    *handle = parent;
-    return SQL_SUCCESS;
-}
-
-static SQLRETURN free_handle(SQLSMALLINT type, SQLHANDLE handle)
-{
-    (void)type;
-    (void)handle;
-    return SQL_SUCCESS;
-}
-
-static SQLRETURN end_tran(SQLSMALLINT type, SQLHANDLE handle,
-                          SQLSMALLINT completion)
-{
-    (void)type;
-    (void)handle;
-    (void)completion;
-    return SQL_SUCCESS;
-}
-
-static SQLRETURN set_stmt_attr(SQLHSTMT stmt, SQLINTEGER attribute,
-                               SQLPOINTER value, SQLINTEGER length)
-{
-    (void)stmt;
-    (void)attribute;
-    (void)value;
-    (void)length;
-    return SQL_SUCCESS;
-}
-
 static SQLRETURN exec_direct(SQLHSTMT stmt, SQLCHAR *sql, SQLINTEGER length)
 {
     bool fails = fails_with && strcmp((const char *)sql, "RESET") == 0 &&
@@ -176,18 +143,6 @@ static SQLRETURN get_diag_rec(SQLSMALLINT type, SQLHANDLE handle,
     return SQL_SUCCESS;
 }
 
-static SQLRETURN is_not_dead(SQLHDBC dbc, SQLINTEGER attribute,
-                             SQLPOINTER value, SQLINTEGER size,
-                             SQLINTEGER *length)
-{
-    (void)dbc;
-    (void)attribute;
-    (void)size;
-    (void)length;
-    *(SQLUINTEGER *)value = SQL_CD_FALSE;
-    return SQL_SUCCESS;
-}
-
 static const char *again(const char *sqlstate)
 {
     return strcmp(sqlstate, "AGAIN") == 0    ? ""
@@ -209,13 +164,13 @@ static void a_reset_runs_in_this_order(void **state)
                                              .set_encoding = encoding };
     static const struct inner able = {
         .kind = &whole,
-        .call = { .SQLAllocHandle = alloc_handle,
-                  .SQLFreeHandle = free_handle,
-                  .SQLEndTran = end_tran,
-                  .SQLSetStmtAttr = set_stmt_attr,
+        .call = { .SQLAllocHandle = yes_alloc_handle,
+                  .SQLFreeHandle = yes_free_handle,
+                  .SQLEndTran = yes_end_tran,
+                  .SQLSetStmtAttr = yes_set_attr,
                   .SQLExecDirect = exec_direct,
                   .SQLGetDiagRec = get_diag_rec,
-                  .SQLGetConnectAttr = is_not_dead },
+                  .SQLGetConnectAttr = yes_it_lives },
     };
     static const struct {
         const char *fails_with;
