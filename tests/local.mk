@@ -35,6 +35,7 @@ EXTRA_DIST += \
 
 check_scripts = \
 	tests/check-build.sh \
+	tests/check-columns.sh \
 	tests/check-layers.sh \
 	tests/check-onedoor.sh \
 	tests/check-register.sh \
