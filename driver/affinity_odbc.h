@@ -12,26 +12,33 @@
 #ifndef AFFINITY_ODBC_H
 #define AFFINITY_ODBC_H
 
-/* Text, set and get, before or after connecting: the AffinityKey that decides
-   which instance serves this connection. Composite keys are separated by
-   commas; the empty text means no key. */
+/* What is set with these before connecting goes before the keyword of the same
+   meaning.  After connecting this version refuses it (HYC00: a session that has
+   its connection to an instance cannot move yet), and lets it be read; README
+   has the exception, ManagerPooling=allow. */
+
+/* Text: AffinityKey, which decides the instance that serves this connection.
+   Composite keys are separated by commas; the empty text means no key. */
 #define SQL_ATTR_AFFINITY_KEY 0x5AF0
 
-/* Text, set and get: "hint", "prefer" or "strict" - how binding the key is. */
+/* Text: AffinityMode, how binding the key is: "hint", "prefer" or "strict". */
 #define SQL_ATTR_AFFINITY_MODE 0x5AF1
 
-/* Text, set and get: "connection" or "transaction" - what is routed at once. */
+/* Text: AffinityScope, what is routed at once: "connection" ("transaction" is
+   not available in this version). */
 #define SQL_ATTR_AFFINITY_SCOPE 0x5AF2
 
-/* Text, get: the name of the instance that serves this connection now; empty
+/* These can only be read. */
+
+/* Text: the name of the instance that serves this connection now; empty
    while none does. */
 #define SQL_ATTR_AFFINITY_INSTANCE 0x5AF3
 
-/* Text, get: the latest verdict in one line: which instance, and why. */
+/* Text: the latest verdict in one line: which instance, and why. */
 #define SQL_ATTR_AFFINITY_VERDICT 0x5AF4
 
-/* Text, set and get: what has been written up to now, to be carried to another
-   connection or process whose reads must see it. */
+/* Text: what has been written up to now, to be carried to another connection or
+   process whose reads must see it.  Not available in this version (HYC00). */
 #define SQL_ATTR_AFFINITY_TOKEN 0x5AF5
 
 #endif
