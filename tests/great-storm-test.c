@@ -59,18 +59,29 @@ static bool parse(int argc, char **argv)
 
 /* ---- the fleet ----------------------------------------------------------- */
 
-/* Links are worn out soon, so that they are opened and closed all the time. */
+/* Links are worn out soon, so that they are opened and closed all the time;
+   the rest is another one for each seed. */
 static void name_fleet(void)
 {
+    static const char *const balances[] = { "adaptive", "proportional",
+                                            "saturation", "fastest" };
+    unsigned state = seed;
+    const char *balance = balances[storm_draw(&state, 4)];
+    unsigned trust = storm_draw(&state, 3) ? STORM_TRUST : 0;
+    unsigned most = storm_draw(&state, 3) ? 20 : STORM_RIDERS;
+    unsigned total = storm_draw(&state, 3) ? 0 : 2 * STORM_RIDERS;
+
     snprintf(map, sizeof map, "%s.map", folder);
     snprintf(log_file, sizeof log_file, "%s.log", folder);
     snprintf(fleet, sizeof fleet,
              "DSN=orders-tcp;CheckInterval=%d;CheckTimeout=%d;"
-             "ConnectTimeout=%d;PoolWait=%d;PoolTrust=%d;PoolMaxReuse=300;"
+             "ConnectTimeout=%d;PoolWait=%d;PoolTrust=%u;PoolMax=%u;"
+             "PoolMaxTotal=%u;LoadBalance=%s;PoolMaxReuse=300;"
              "PoolMaxLifetime=20000;PoolIdleTimeout=10000;AffinityMap=%s;"
              "Log=%s;LogLevel=info",
-             STORM_INTERVAL, STORM_CHECK, STORM_CONNECT, STORM_WAIT,
-             STORM_TRUST, map, log_file);
+             STORM_INTERVAL, STORM_CHECK, STORM_CONNECT, STORM_WAIT, trust,
+             most, total, balance, map, log_file);
+    printf("# %s\n", fleet);
 }
 
 /* Libraries are loaded, and what they open stays open. */
@@ -103,11 +114,10 @@ static void report_weather(const struct weather_sums *w)
     for (int b = 0; b < BLOWS; b++) {
         blows += w->blows[b];
     }
-    printf("# %u crashes, %u failovers, %u pauses, %u superseded, %u handed "
-           "over, %u standbys struck, %u moves; %u drained, %u disabled\n",
-           w->blows[BLOW_CRASH], w->blows[BLOW_FAILOVER], w->blows[BLOW_PAUSE],
-           w->blows[BLOW_SUPERSEDE], w->blows[BLOW_HANDOVER],
-           w->blows[BLOW_STANDBY], w->blows[BLOW_MOVE], w->drains, w->shuts);
+    printf("# %u blows; %u times drained, %u disabled, %u culled, %u "
+           "refreshed\n",
+           blows, w->meddles[MEDDLE_DRAIN], w->meddles[MEDDLE_SHUT],
+           w->meddles[MEDDLE_CULL], w->meddles[MEDDLE_REFRESH]);
     tap_ok(blows > 0 && w->failed == 0, "the weather was made as planned",
            "%u blows, %u failures", blows, w->failed);
 }

@@ -190,6 +190,7 @@ tests_great_storm_test_SOURCES = \
 	tests/storm/judge.h \
 	tests/storm/ledger.c \
 	tests/storm/ledger.h \
+	tests/storm/meddle.c \
 	tests/storm/metronome.c \
 	tests/storm/metronome.h \
 	tests/storm/muster.c \

@@ -117,9 +117,9 @@ static bool hang(struct target *t)
 {
     bool ok = verb("pause", t->primary);
 
-    blow_phase((int)t->group);
+    weather_phase((int)t->group);
     rest(t, 300, 4000);
-    blow_phase(WEATHER_CHANGES);
+    weather_phase(WEATHER_CHANGES);
     return verb("resume", t->primary) && ok;
 }
 
@@ -154,6 +154,48 @@ static bool strike_standby(struct target *t)
     ok = verb(dies ? "crash" : "pause", t->standby);
     rest(t, 500, 3000);
     ok = verb(dies ? "revive" : "resume", t->standby) && ok;
+    chronicle_end(spell);
+    return ok;
+}
+
+/* Nobody of the group is left for a while. */
+static bool crash_group(struct target *t)
+{
+    bool ok = verb("crash", t->primary);
+
+    ok = verb("crash", t->standby) && ok;
+    rest(t, 100, 2500);
+    ok = verb("revive", t->primary) && ok;
+    return verb("revive", t->standby) && ok;
+}
+
+static bool flap(struct target *t)
+{
+    unsigned times = 2 + storm_draw(t->state, 4);
+    bool ok = true;
+
+    while (times-- > 0) {
+        ok = verb("pause", t->primary) && ok;
+        rest(t, 0, 700);
+        ok = verb("resume", t->primary) && ok;
+        rest(t, 0, 700);
+    }
+    return ok;
+}
+
+/* The third group lives. */
+static bool crash_and_hang(struct target *t)
+{
+    unsigned other = (t->group + 1) % STORM_GROUPS;
+    unsigned primary = chronicle_ruler(REIGN_PRIMARY, other);
+    unsigned spell = chronicle_begin(SPELL_TROUBLE, other);
+    bool ok = verb("pause", primary);
+
+    ok = verb("crash", t->primary) && ok;
+    rest(t, 300, 3000);
+    ok = verb("resume", primary) && ok;
+    ok = verb("revive", t->primary) && ok;
+    storm_rest(STORM_NOTICE);
     chronicle_end(spell);
     return ok;
 }
@@ -207,7 +249,8 @@ bool blow_strike(enum blow blow, unsigned group, unsigned *state)
         [BLOW_CRASH] = crash,        [BLOW_FAILOVER] = failover,
         [BLOW_PAUSE] = hang,         [BLOW_SUPERSEDE] = supersede,
         [BLOW_HANDOVER] = hand_over, [BLOW_STANDBY] = strike_standby,
-        [BLOW_MOVE] = move,
+        [BLOW_GROUP] = crash_group,  [BLOW_FLAP] = flap,
+        [BLOW_TWO] = crash_and_hang, [BLOW_MOVE] = move,
     };
     struct target t = { .group = group, .state = state };
     bool troubles = blow != BLOW_STANDBY && blow != BLOW_MOVE, ok;

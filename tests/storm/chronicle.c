@@ -186,9 +186,10 @@ bool chronicle_lost(unsigned group, double from, double to)
 
 const char *chronicle_say(double from, double to)
 {
-    static const char *const words[SPELLS] = { "away",   "trouble in group of",
-                                               "closed", "drained",
-                                               "shut",   "moving" };
+    static const char *const words[SPELLS] = {
+        "away",   "trouble in group of", "closed", "drained", "shut", "culled",
+        "moving",
+    };
     static _Thread_local char out[900];
     size_t used = 0;
 

@@ -20,6 +20,7 @@ enum spell {
     SPELL_CLOSED,  /* an instance: it is or was drained or shut */
     SPELL_DRAINED, /* an instance, by DRAIN; the word is given */
     SPELL_SHUT,    /* an instance, by the map file; the file is written */
+    SPELL_CULLED,  /* an instance: some of its backends were ended */
     SPELL_MOVING,  /* a leaf */
     SPELLS
 };

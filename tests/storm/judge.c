@@ -253,7 +253,8 @@ static void judge_death(struct ride *ride, const char *record, const char *sql,
     double limit = STORM_INTERVAL * 1.2 + STORM_CONNECT + STORM_SLACK +
                    metronome_grants(begin, now);
 
-    if (!chronicle_was(SPELL_TROUBLE, group, ride->begin - STORM_TRUST, now)) {
+    if (!chronicle_was(SPELL_TROUBLE, group, ride->begin - STORM_TRUST, now) &&
+        !chronicle_was(SPELL_CULLED, ride->at, ride->begin, now)) {
         judge_breach(RULE_CUT, "'%s' on '%s', '%s' after %.0f ms: %.500s; %s",
                      mode_of(ride), ride->t.instance, sql, now - begin, record,
                      chronicle_say(ride->begin, now));

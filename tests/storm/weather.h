@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Who makes the storm: a hand that strikes (blow.c: one group at a time is
- * crashed, paused, promoted, or a leaf moved) and one that shuts
- * (weather.c: an instance is drained by command or disabled by the map file).
- * Both go through a deck of what they can, shuffled by the seed, write into the
- * chronicle what they do, and leave everything whole.  So at any time a
- * primary of some group is able to serve.
+ * Who makes the storm: a hand that strikes (blow.c: groups are crashed, paused,
+ * promoted, or a leaf moved), and one that meddles (meddle.c: an instance is
+ * drained by command or disabled by the map file, a few backends are ended, all
+ * is to be learnt or opened anew).  Both go through a deck of what they can,
+ * shuffled by the seed, write into the chronicle what they do, and leave
+ * everything whole.  At any time a primary of some group is able to serve.
  */
 #ifndef STORM_WEATHER_H
 #define STORM_WEATHER_H
@@ -22,13 +22,23 @@ enum blow {
                        believes to be the primary still */
     BLOW_HANDOVER,  /* a promotion as planned */
     BLOW_STANDBY,   /* a standby is killed or hangs */
+    BLOW_GROUP,     /* a primary and its standby are killed and come back */
+    BLOW_FLAP,      /* it hangs for moments, again and again */
+    BLOW_TWO,       /* it is killed while another group's primary hangs */
     BLOW_MOVE,      /* a leaf goes to another group */
     BLOWS
 };
 
+enum meddle {
+    MEDDLE_DRAIN,   /* DRAIN AFFINITY INSTANCE, RESUME */
+    MEDDLE_SHUT,    /* enabled = no in the map file */
+    MEDDLE_CULL,    /* some of an instance's backends are ended */
+    MEDDLE_REFRESH, /* REFRESH AFFINITY, REFRESH AFFINITY LINKS */
+    MEDDLES
+};
+
 struct weather_sums {
-    unsigned blows[BLOWS];
-    unsigned drains, shuts;
+    unsigned blows[BLOWS], meddles[MEDDLES];
     unsigned failed; /* what a hand wanted to do and could not */
 };
 
@@ -47,11 +57,18 @@ primary hangs, and nobody else has any trouble */
 };
 int weather_now(void);
 
-/* ---- blow.c -------------------------------------------------------------- */
+/* For both hands. */
+void weather_phase(int phase);
+void weather_rest(unsigned ms); /* so long, or until it is over */
 
 /* Strikes a group, and returns when all is whole again.  False: a verb of
    setup/sandbox failed. */
 bool blow_strike(enum blow blow, unsigned group, unsigned *state);
-void blow_phase(int phase);
+
+/* Writes the map file, in which nothing is disabled. */
+bool meddle_begin(const char *fleet, const char *map);
+/* Does it to an instance, and returns when the fleet has seen that it is over.
+   False: it could not be done. */
+bool meddle_with(enum meddle meddle, unsigned instance, unsigned *state);
 
 #endif
