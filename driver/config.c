@@ -366,8 +366,24 @@ static bool check_addresses(const struct config *config, struct why *why)
     return true;
 }
 
+/* What is to be opened must not be more than may be. */
+static bool check_size(const struct config *config, const char *keyword,
+                       uint32_t size, struct why *why)
+{
+    if (size > config->fleet.pool_max) {
+        why_set(why, WHY_VALUE, "%s=%u is more than PoolMax=%u", keyword, size,
+                config->fleet.pool_max);
+        return false;
+    }
+    return true;
+}
+
 static bool check_together(struct config *config, struct why *why)
 {
+    if (!check_size(config, "PoolMin", config->fleet.pool_min, why) ||
+        !check_size(config, "PoolInitial", config->fleet.pool_initial, why)) {
+        return false;
+    }
     if (*config->fleet.table && *config->fleet.query) {
         why_set(why, WHY_VALUE, "AffinityTable and AffinityQuery are both "
                 "given: ownership is learnt from one of them");

@@ -52,6 +52,12 @@ void fleet_tell(struct fleet *fleet, uint32_t i)
     keeper_clock_wake(0);
 }
 
+void fleet_tend(struct fleet *fleet)
+{
+    atomic_store(&fleet->tend, true);
+    keeper_clock_wake(0);
+}
+
 void fleet_renew_links(struct fleet *fleet, uint32_t i)
 {
     atomic_store(&fleet->instances[i].stale_at, clock_ns());

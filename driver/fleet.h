@@ -105,6 +105,9 @@ struct fleet {
     _Atomic uint64_t looked_at; /* ns: fleet_look_due() last said yes */
     struct fleet_use use;  /* watch.c's, of the clock's thread only */
     uint32_t learn_turn;   /* watch_learn.c's, likewise */
+    _Atomic bool tend;     /* watch_pool.c is to look at the pools */
+    uint64_t tend_at;      /* ns: or then; its own, as the next */
+    bool tended_used;      /* the fleet was when it last did */
     _Atomic uint32_t refused; /* units that were not placed */
     _Atomic uint64_t files; /* inifile_fingerprint() when made or checked */
 
@@ -220,6 +223,9 @@ static inline bool fleet_keeps(const struct fleet *fleet, uint32_t i,
            opened > atomic_load_explicit(&fleet->instances[i].stale_at,
                                          memory_order_relaxed);
 }
+
+/* A link was opened: how long it lives is seen to (watch_pool.c). */
+void fleet_tend(struct fleet *fleet);
 
 /* A call of ours to i is overdue, or none is any more. */
 void fleet_set_slow(struct fleet *fleet, uint32_t i, bool slow);

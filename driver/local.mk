@@ -146,6 +146,7 @@ driver_libcore_la_SOURCES = \
 	driver/watch_links.c \
 	driver/watch_metrics.c \
 	driver/watch_metrics_text.c \
+	driver/watch_pool.c \
 	driver/watch_probe.c \
 	driver/place.c \
 	driver/place_ask.c \
@@ -222,6 +223,7 @@ driver_libcore_la_SOURCES = \
 	driver/pool_exit.c \
 	driver/pool_hung.c \
 	driver/pool_job.c \
+	driver/pool_life.c \
 	driver/pool_login.c \
 	driver/pool_order.c \
 	driver/pool_probe.c \

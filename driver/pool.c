@@ -50,6 +50,16 @@ static bool counts(enum link_state state)
     return state != LINK_CLOSING && state != LINK_UNLISTED;
 }
 
+uint32_t pool_links(const struct pool *pool)
+{
+    uint32_t sum = 0;
+
+    for (int state = 0; state < LINK_STATES; state++) {
+        sum += state == LINK_CLOSING ? 0 : pool->count[state];
+    }
+    return sum;
+}
+
 static bool is_idle(enum link_state state)
 {
     return state == LINK_IDLE || state == LINK_PROBING;
@@ -174,7 +184,8 @@ enum pool_stat pool_worn_by(const struct link *link, uint64_t now)
         return POOL_STAT_CLOSED_WORN;
     }
     if (is_idle(link->state) && config->pool_idle &&
-        now >= link->since + config->pool_idle * NS_PER_MS) {
+        now >= link->since + config->pool_idle * NS_PER_MS &&
+        pool_links(link->pool) > link->pool->least) {
         return POOL_STAT_CLOSED_IDLE;
     }
     return POOL_STATS;

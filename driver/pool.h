@@ -52,10 +52,17 @@ struct pool {
                              open, fixed afterwards; NULL = not known yet */
     struct pool_stats stats; /* since the start, for SHOW AFFINITY */
     uint32_t left; /* links on which nothing ends what hangs */
+    uint32_t least; /* kept however long they are idle (pool_life.c) */
+    struct pool_fill {
+        bool begun;       /* PoolInitial's are there */
+        uint64_t failed;  /* openings until the latest look */
+        uint32_t wait_ms; /* because of them */
+        uint64_t until;   /* ns: nothing is opened before */
+    } fill; /* pool_life.c's */
     _Atomic bool crowded; /* more than it may have, as the limit was lowered;
                              written with lock held, read by pool_shelf.c */
-    bool refused; /* a probe's link was, with a fault of the login or the pool;
-                     until somebody opens one */
+    bool refused; /* a link was, with a fault of the login or the pool: none is
+                     opened unasked until somebody opens one */
     bool poor;    /* the latest probe was not told all (link_probe.h) */
 };
 
@@ -110,6 +117,12 @@ void login_gather(struct login *login, uint32_t instance);
    sessions have lost (pool_hung.c).  Returns when it is to be said again: ns,
    UINT64_MAX = when something happens.  Locks: takes login->lock. */
 uint64_t login_end_hung(struct login *login, uint64_t now);
+
+/* Closes idle links that are worn, and while the fleet is used, opens what is
+   missing to PoolMin and PoolInitial (pool_life.c).  Returns when to look
+   again: ns, UINT64_MAX = when somebody opens a link.
+   Locks: takes login->lock. */
+uint64_t login_tend(struct login *login, bool used, uint64_t now);
 
 /* Closes what is idle and from now on every link that comes back.
    Locks: takes login->lock. */
@@ -259,6 +272,13 @@ void pool_abandon_locked(struct pool *pool, const struct unit *unit);
 
 /* struct pool_events' serve.  Locks: holds login->lock. */
 void pool_serve_locked(struct login *login);
+
+/* Links in any state but CLOSING. */
+uint32_t pool_links(const struct pool *pool);
+
+/* May one more be opened there, without another one being closed for it?
+   Locks: holds login->lock. */
+bool pool_has_room_locked(const struct pool *pool);
 
 /* The only writer of a link's state; unlinks, sets, links, counts.
    Locks: holds login->lock. */

@@ -271,6 +271,8 @@ static void open_failed(struct link *link, const struct link_error *error)
     if (inner_refuses(fault) && !is_proved_locked(login)) {
         events->refused(login, i, fault, error);
     }
+    /* of MonitorUID's login fleet_probe_unwelcome() tells */
+    link->pool->refused |= inner_refuses(fault) && !login->monitor;
     mutex_unlock(&login->lock);
     if (link->probe && inner_refuses(fault)) {
         pool_probe_refused(link, error);
@@ -299,6 +301,7 @@ bool pool_job_open(struct link *link)
     link->pool->refused = false;
     login->proved = true;
     mutex_unlock(&login->lock);
+    fleet_tend(login->fleet);
     pool_job_heard(link);
     timed(link, ROUTE_CALL_OPEN, took);
     return true;

@@ -71,6 +71,15 @@ bool pool_open_locked(struct pool *pool, struct unit *unit, enum pool_job job,
     return true;
 }
 
+bool pool_has_room_locked(const struct pool *pool)
+{
+    const struct login *login = pool->login;
+    uint32_t most = login->fleet->config.pool_max_total;
+
+    return login->stock[pool->instance].room > 0 &&
+           (!most || login->total < most);
+}
+
 static bool order_locked(struct pool *pool, struct unit *unit,
                          enum pool_job job)
 {

@@ -20,28 +20,13 @@
 
 /* ---- which --------------------------------------------------------------- */
 
-static uint32_t links_of(const struct pool *pool)
-{
-    uint32_t sum = 0;
-
-    for (int state = 0; state < LINK_STATES; state++) {
-        sum += state == LINK_CLOSING ? 0 : pool->count[state];
-    }
-    return sum;
-}
-
 /* May a new link be opened there?  The keeper's own login has one. */
 static bool has_room(const struct pool *pool)
 {
-    const struct login *login = pool->login;
-    uint32_t most = login->fleet->config.pool_max_total;
-
-    if (login->monitor) {
-        return links_of(pool) == 0;
+    if (pool->login->monitor) {
+        return pool_links(pool) == 0;
     }
-    return pool->count[LINK_OPENING] == 0 &&
-           login->stock[pool->instance].room > 0 &&
-           (!most || login->total < most);
+    return pool->count[LINK_OPENING] == 0 && pool_has_room_locked(pool);
 }
 
 /* The idle link that was used longest ago, and is not due to be closed. */
@@ -155,9 +140,6 @@ void pool_probe_refused(struct link *link, const struct link_error *error)
         say(link, LOG_IS_WARNING, "refuses to be probed by MonitorUID", error);
         return;
     }
-    mutex_lock(&login->lock);
-    link->pool->refused = true;
-    mutex_unlock(&login->lock);
     say(link, LOG_IS_WARNING, "refuses to be probed by a session's login",
         error);
 }

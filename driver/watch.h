@@ -54,6 +54,9 @@ watch_duty watch_links;
 /* Reads the map file again when it changes (watch_file.c). */
 watch_duty watch_file;
 
+/* Closes and opens links by their age and number (watch_pool.c). */
+watch_duty watch_pool;
+
 /* Writes the metrics file (watch_metrics.c). */
 watch_duty watch_metrics;
 

@@ -97,6 +97,7 @@ unit_tests = \
 	tests/unit-topology \
 	tests/unit-topology_file \
 	tests/unit-watch \
+	tests/unit-watch_pool \
 	tests/unit-watch_probe \
 	$(NULL)
 
@@ -399,14 +400,19 @@ tests_unit_watch_SOURCES = \
 	tests/sim.h \
 	$(NULL)
 tests_unit_watch_LDFLAGS = $(sim_ldflags)
-tests_unit_watch_probe_SOURCES = \
-	tests/unit-watch_probe.c \
+# The same, with the rounds of one duty.
+rounds = \
 	tests/pretend.c \
 	tests/pretend.h \
+	tests/rounds.c \
+	tests/rounds.h \
 	tests/sim.c \
 	tests/sim.h \
 	$(NULL)
+tests_unit_watch_probe_SOURCES = tests/unit-watch_probe.c $(rounds)
 tests_unit_watch_probe_LDFLAGS = $(sim_ldflags)
+tests_unit_watch_pool_SOURCES = tests/unit-watch_pool.c $(rounds)
+tests_unit_watch_pool_LDFLAGS = $(sim_ldflags)
 tests_unit_fleet_facts_SOURCES = \
 	tests/unit-fleet_facts.c \
 	tests/sim.c \

@@ -7,6 +7,7 @@ those who hold a link too long (SessionLimit), and what is counted of it all
 (SHOW AFFINITY STATS, INSTANCES)."""
 import os
 import subprocess
+import time
 
 from odbc_tap import (check, connect, refusal, same, tap_run, until,
                       until_settled, value)
@@ -147,4 +148,101 @@ def shown():
     looker.close()
 
 
-tap_run(counted, closings, shown)
+# ---- the life of links ---------------------------------------------------------
+
+def idle_times():
+    string = 'DSN=orders;PoolMax=4;PoolIdleTimeout=1000'
+    looker = connect(string + ';AffinityKey=500')
+    held = [connect(string + ON_N2) for _ in range(2)]
+    pids = [value(c, 'SELECT pg_backend_pid()') for c in held]
+    for c in held:
+        c.close()
+    beside = connect('DSN=n2')
+
+    def there():
+        return value(beside, 'SELECT count(*) FROM pg_stat_activity WHERE '
+                     'pid IN (%d, %d)' % tuple(pids))
+    until('idle links are closed without traffic', lambda: there() == 0)
+    check('and counted', int(stats(looker, 'n2').closed_idle) >= 2)
+    beside.close()
+    looker.close()
+
+
+def kept_open():
+    """By a role of their own, which the server can count."""
+    string = ('DSN=orders;UID=postgres;PoolMax=4;PoolMin=2;'
+              'PoolIdleTimeout=500;AffinityKey=500')
+    looker = connect(string)
+
+    def have():
+        return [sum(int(getattr(r, state)) for state in
+                    ('idle', 'held', 'opening', 'reset', 'learning'))
+                for r in pools(looker).values()]
+    until('two are open to each instance', lambda: have() == [2, 2, 2])
+    pid = value(looker, 'SELECT pg_backend_pid()')
+    others = connect('DSN=n3;UID=postgres')
+    value(others, 'SELECT count(pg_terminate_backend(pid)) FROM '
+          "pg_stat_activity WHERE usename = 'postgres' AND "
+          "backend_type = 'client backend' AND pid <> pg_backend_pid()")
+    others.close()
+    until('what the server has ended is replaced',
+          lambda: int(stats(looker, 'n3').closed_dead) >= 1 and
+          have() == [2, 2, 2])
+    same('and nobody lost his', value(looker, 'SELECT pg_backend_pid()'), pid)
+    looker.execute('DRAIN AFFINITY INSTANCE n2').fetchall()
+    until('where it is drained all are closed, and none is opened',
+          lambda: have() == [2, 0, 2])
+    looker.execute('RESUME AFFINITY INSTANCE n2').fetchall()
+    until('until it is resumed', lambda: have() == [2, 2, 2])
+    looker.close()
+
+
+def opened_first():
+    looker = connect('DSN=orders;PoolMax=5;PoolInitial=3;AffinityKey=500')
+    until('three are opened to each instance behind the first session',
+          lambda: all(int(r.opened) >= 3 for r in pools(looker).values()))
+    looker.close()
+
+
+def lifetimes():
+    looker = connect('DSN=orders;PoolMax=6;PoolMaxLifetime=1500;'
+                     'AffinityKey=500')
+    connect('DSN=orders;PoolMax=6;PoolMaxLifetime=1500' + ON_N2).close()
+    until('what is too old is closed without traffic',
+          lambda: int(stats(looker, 'n2').closed_worn) >= 1)
+    looker.close()
+
+
+def too_many():
+    for words in ('PoolMin=8;PoolMax=7', 'PoolInitial=8;PoolMax=7'):
+        state, text = refusal('DSN=orders;' + words)
+        check(words + ' is refused, and names both',
+              state == 'HY024' and all(w in text for w in words.split(';')),
+              (state, text))
+
+
+def replaced_unseen():
+    """One that died longer than PoolTrust ago."""
+    string = 'DSN=orders;PoolMax=3;PoolTrust=100;CheckTimeout=4000' + ON_N2
+    looker = connect('DSN=orders;PoolMax=3;PoolTrust=100;CheckTimeout=4000;'
+                     'AffinityKey=500')
+    c = connect(string)
+    pid = value(c, 'SELECT pg_backend_pid()')
+    c.close()
+    until('its link is idle', lambda: links(looker, 'n2') >= 1)
+    beside = connect('DSN=n2;UID=postgres')
+    value(beside, 'SELECT count(pg_terminate_backend(pid)) FROM '
+          'pg_stat_activity WHERE pid = %d' % pid)
+    beside.close()
+    time.sleep(0.2)  # PoolTrust
+    c = connect(string)
+    check('the next session sees nothing of it',
+          value(c, 'SELECT pg_backend_pid()') != pid)
+    c.close()
+    until('the dead one is counted',
+          lambda: int(stats(looker, 'n2').closed_dead) >= 1)
+    looker.close()
+
+
+tap_run(counted, closings, shown, idle_times, kept_open, opened_first, lifetimes,
+        too_many, replaced_unseen)

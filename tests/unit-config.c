@@ -198,6 +198,9 @@ static void impossible_values_are_refused_by_name(void **state)
         { "affinitymode=strict,hint", "AffinityMode=strict,hint" },
         { "Access=read", "Access=read|read-write, read-only" },
         { "PoolMin=x", "PoolMin=x" },
+        { "PoolMin=8;PoolMax=7", "PoolMin=8 is more than PoolMax=7" },
+        { "PoolMin=21", "PoolMin=21 is more than PoolMax=20" },
+        { "PoolInitial=30", "PoolInitial=30 is more than PoolMax=20" },
     };
 
     (void)state;
@@ -217,7 +220,7 @@ static void what_does_not_work_yet_is_refused(void **state)
         "ReadYourWrites=session", "ReadYourWritesWait=1", "ReadFrom=any",
         "MaxLag=10", "AffinityColumn=customer_id", "ReadFunctions=f",
         "CleanFunctions=f", "PoolCreate=background",
-        "PoolInitial=1", "PoolMin=1", "SessionLimit=1", "PoolReset=auto",
+        "SessionLimit=1", "PoolReset=auto",
         "PoolReset=none", "Failover=session",
     };
 

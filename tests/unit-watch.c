@@ -46,6 +46,11 @@ uint64_t watch_file(struct fleet *of, uint64_t now)
     return watch_links(of, now);
 }
 
+uint64_t watch_pool(struct fleet *of, uint64_t now)
+{
+    return watch_links(of, now);
+}
+
 static int begin(void **state)
 {
     struct config *config = pretend_config(1, "PoolMax=1;", "u1");

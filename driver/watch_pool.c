@@ -1,0 +1,44 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The pools of all logins: what is worn is closed, what is missing is opened
+ * (pool_life.c).
+ */
+#include "autoconf.h"
+
+#include "watch.h"
+
+#include <stdlib.h>
+
+#include "pool.h"
+
+/* Is it time, or is there something new? */
+static bool is_due(struct fleet *fleet, bool used, uint64_t now)
+{
+    bool due = atomic_exchange(&fleet->tend, false) ||
+               used != fleet->tended_used || now >= fleet->tend_at;
+
+    fleet->tended_used = used;
+    return due;
+}
+
+uint64_t watch_pool(struct fleet *fleet, uint64_t now)
+{
+    bool used = watch_is_used(fleet, now);
+    uint64_t next = UINT64_MAX;
+    struct login **logins;
+    uint32_t count;
+
+    if (!is_due(fleet, used, now)) {
+        return fleet->tend_at;
+    }
+    logins = login_all(fleet, &count);
+    for (uint32_t k = 0; k < count; k++) {
+        next = clock_earlier(next, login_tend(logins[k], used, now));
+        login_release(logins[k]);
+    }
+    free(logins);
+    fleet->tend_at = next;
+    return next;
+}
