@@ -24,6 +24,7 @@ static const char *const aliases[][2] = {
     { "Server", "Servername" },
     { "ReadOnly", "A0" },
     { "ConnSettings", "A6" },
+    { "pqopt", "D5" },
 };
 
 static const char *const secrets[] = { "PWD", "MonitorPWD" };

@@ -103,14 +103,15 @@ struct inner_kind {
        this SQLSTATE: "" nothing; NULL: it is not.  NULL: it never is. */
     const char *(*reset_again)(const char *sqlstate);
 
-    /* Appends SQL that gives a narrow link this client encoding (who told it)
-       after the reset, which has put it back to one that the driver does not
-       expect.  NULL: the reset leaves it alone. */
+    /* Appends SQL that gives a link this client encoding (who told it) after
+       the reset and settings, which have put it back to one that the driver
+       does not expect: a narrow link's always, a wide one's by settings.
+       NULL: they leave it alone. */
     void (*set_encoding)(const char *encoding, struct text *sql);
 
     /* SQL for after the reset: what the application's own start-up settings
-       were.  Appends to out, nothing when there are none.  NULL: there never
-       are. */
+       were, and what of the environment's the driver sets otherwise.  Appends
+       to out, nothing when there are none.  NULL: there never are. */
     bool (*settings)(const struct inner_target *target, struct text *out,
                      struct why *why);
 

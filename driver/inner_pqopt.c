@@ -67,20 +67,30 @@ static void append_pair(struct text *out, const char *name, const char *value)
     text_append_char(out, '\'');
 }
 
+/* What psqlODBC sets again once it is connected, whatever the user said: it
+   reads dates in no other style. */
+#define OURS "-c DateStyle=ISO -c extra_float_digits=2"
+
+/* The user's time-out, because psqlODBC refuses to connect with one beside the
+   login time-out that each link has; and a wide link is in UTF-8. */
+static bool gives_way(const char *name, bool wide)
+{
+    return strcmp(name, "connect_timeout") == 0 ||
+           (wide && strcmp(name, "client_encoding") == 0);
+}
+
 bool pqopt_merge(const char *user, const char *environment, bool wide,
                  struct text *out, struct why *why)
 {
     struct text name, value, own, options;
-    bool encoding = !wide;
     const char *p;
 
     text_init(&name);
     text_init_wiped(&value);
     text_init_wiped(&own);
     text_init_wiped(&options);
-    text_append(&options, "-c DateStyle=ISO -c extra_float_digits=2");
     if (environment && *environment) {
-        text_appendf(&options, " %s", environment);
+        text_appendf(&options, "%s ", environment);
     }
     for (p = skip_blanks(user); p && *p; p = p ? skip_blanks(p) : NULL) {
         size_t at = (size_t)(p - user);
@@ -92,17 +102,17 @@ bool pqopt_merge(const char *user, const char *environment, bool wide,
         } else if (strcmp(text_string(&name), "options") == 0) {
             text_clear(&own); /* of two libpq takes the last */
             text_append(&own, text_string(&value));
-        } else {
-            encoding |= strcmp(text_string(&name), "client_encoding") == 0;
+        } else if (!gives_way(text_string(&name), wide)) {
             append_pair(out, text_string(&name), text_string(&value));
         }
     }
-    if (!encoding) {
+    if (wide) {
         append_pair(out, "client_encoding", "UTF8");
     }
     if (own.length) {
-        text_appendf(&options, " %s", text_string(&own));
+        text_appendf(&options, "%s ", text_string(&own));
     }
+    text_append(&options, OURS);
     append_pair(out, "options", text_string(&options));
     if (p && (options.failed || own.failed || value.failed || name.failed ||
               out->failed)) {

@@ -13,9 +13,10 @@
  * section of odbcinst.ini gives neither of the two.
  *
  * pqopt carries our start-up values so that DISCARD ALL goes back to what the
- * driver relies on (facts §10; rules §5.7): ours first, then PGOPTIONS, which
- * libpq would ignore once `options` is given, then the user's own, merged
- * into one options='…' because of two the last wins.
+ * driver relies on (facts §10): PGOPTIONS, which libpq would ignore once
+ * `options` is given, then the user's own, then ours, merged into one
+ * options='…' because of two the last wins.  Rules §5.7 have ours first; but
+ * the driver sets them when it has connected, whatever the user said.
  */
 #include "autoconf.h"
 
@@ -34,7 +35,7 @@ static bool is_encoded(const char *keyword)
 {
     return text_same(connstr_canonical(keyword), "PWD") ||
            text_same(connstr_canonical(keyword), "ConnSettings") ||
-           text_same(keyword, "pqopt");
+           text_same(connstr_canonical(keyword), "pqopt");
 }
 
 /* psqlODBC's guess whether ConnSettings in an ini file are encoded: SQL that
@@ -142,7 +143,7 @@ static void append_passed(struct text *out, const struct connstr *passed)
     text_init_wiped(&value);
     for (size_t i = 0; i < passed->count; i++) {
         const struct connstr_item *item = &passed->items[i];
-        if (text_same(item->keyword, "pqopt") ||
+        if (text_same(connstr_canonical(item->keyword), "pqopt") ||
             text_same(connstr_canonical(item->keyword), "ConnSettings")) {
             continue; /* written by compose(), merged with ours */
         }
@@ -228,9 +229,16 @@ static bool compose(const struct inner_target *target, bool wide,
     return ok;
 }
 
+/* libpq hands PGDATESTYLE over behind all options, and DISCARD ALL goes back to
+   it, while psqlODBC reads dates in ISO's style only. */
 static bool settings(const struct inner_target *target, struct text *out,
                      struct why *why)
 {
+    const char *style = getenv("PGDATESTYLE");
+
+    if (style && *style) {
+        text_append(out, "SET DateStyle = 'ISO';");
+    }
     return effective(target, "ConnSettings", out, why);
 }
 

@@ -169,7 +169,18 @@ static bool allocate(struct link *link, const struct link_order *order,
     return true;
 }
 
-/* Without memory they are lost; the link is as good without. */
+void link_forget_warnings(struct link *link)
+{
+    if (link->warned) {
+        diag_free(link->warned);
+        free(link->warned);
+        link->warned = NULL;
+    }
+}
+
+/* Without memory they are lost; the link is as good without.  Without a record
+   there is nothing to tell: psqlODBC's ReadOnly=1 refuses the encoding that we
+   set (inner_psqlodbc.c), and says no more. */
 static void keep_warnings(struct link *link, const char *instance)
 {
     link->warned = malloc(sizeof *link->warned);
@@ -177,15 +188,9 @@ static void keep_warnings(struct link *link, const char *instance)
         diag_init(link->warned, NULL);
         diag_copy(link->warned, &link->inner->call, SQL_HANDLE_DBC,
                   link->hdbc, instance, SQL_SUCCESS_WITH_INFO);
-    }
-}
-
-void link_forget_warnings(struct link *link)
-{
-    if (link->warned) {
-        diag_free(link->warned);
-        free(link->warned);
-        link->warned = NULL;
+        if (!link->warned->first) {
+            link_forget_warnings(link);
+        }
     }
 }
 

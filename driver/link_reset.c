@@ -12,7 +12,8 @@
  *   3 attributes back: autocommit, isolation and statement defaults live in
  *     the inner driver, no SQL resets them;
  *   4 the kind's SQL (psqlODBC: DISCARD ALL), its result checked;
- *   5 the client encoding, where 4 lost it, and the user's ConnSettings.
+ *   5 the user's ConnSettings;
+ *   6 the client encoding that the link was opened with, where 4 or 5 lost it.
  */
 #include "autoconf.h"
 
@@ -126,13 +127,15 @@ static bool discard(struct link *link, struct link_error *error)
            link_execute(link, kind->reset, error);
 }
 
-static bool set_encoding(struct link *link, struct link_error *error)
+/* A wide link has it by its start-up values, which only settings can undo. */
+static bool set_encoding(struct link *link, bool set, struct link_error *error)
 {
     const struct inner_kind *kind = link->inner->kind;
     struct text sql;
     bool ok;
 
-    if (!kind->set_encoding || link->wide || !link->who.encoding[0]) {
+    if (!kind->set_encoding || (link->wide && !set) ||
+        !link->who.encoding[0]) {
         return true;
     }
     text_init(&sql);
@@ -162,8 +165,9 @@ bool link_reset(struct link *link, const char *settings,
     }
     link_free_children(link, true);
     ok = roll_back(link, error) && put_attributes_back(link, error) &&
-         discard(link, error) && set_encoding(link, error) &&
-         (!*settings || link_execute(link, settings, error));
+         discard(link, error) &&
+         (!*settings || link_execute(link, settings, error)) &&
+         set_encoding(link, *settings != 0, error);
     if (ok && link_dead(link)) {
         link_set_error(error, "HY000", "the link died while it was reset");
         ok = false;

@@ -41,30 +41,36 @@ static void expect(const char *user, const char *environment, bool wide,
     text_free(&out);
 }
 
-static void start_values_come_first_so_that_the_users_win(void **state)
+static void ours_come_last_as_psqlodbc_sets_them_last(void **state)
 {
     (void)state;
     expect("", NULL, true, UTF8 "options='" OURS "'");
     expect("", NULL, false, "options='" OURS "'");
     expect("", "", true, UTF8 "options='" OURS "'");
-    expect("", "-c geqo=off", true, UTF8 "options='" OURS " -c geqo=off'");
+    expect("", "-c geqo=off", true, UTF8 "options='-c geqo=off " OURS "'");
     expect("options=-cgeqo=on", "-c geqo=off", true,
-           UTF8 "options='" OURS " -c geqo=off -cgeqo=on'");
+           UTF8 "options='-c geqo=off -cgeqo=on " OURS "'");
     expect("options = '-c DateStyle=German'", NULL, false,
-           "options='" OURS " -c DateStyle=German'");
+           "options='-c DateStyle=German " OURS "'");
     expect("options='-c a=1' options='-c b=2'", NULL, false,
-           "options='" OURS " -c b=2'"); /* libpq takes the last alone */
+           "options='-c b=2 " OURS "'"); /* libpq takes the last alone */
     expect("options='-c a=1' options=''", NULL, false,
            "options='" OURS "'");
 }
 
-static void the_users_encoding_stands(void **state)
+static void a_wide_link_is_in_utf8(void **state)
 {
     (void)state;
-    expect("client_encoding=LATIN1", NULL, true,
-           "client_encoding='LATIN1' options='" OURS "'");
+    expect("client_encoding=LATIN1", NULL, true, UTF8 "options='" OURS "'");
     expect("client_encoding=LATIN1", NULL, false,
            "client_encoding='LATIN1' options='" OURS "'");
+}
+
+static void the_users_timeout_is_left_out(void **state)
+{
+    (void)state;
+    expect("connect_timeout=3 a=b", NULL, false,
+           "a='b' options='" OURS "'");
 }
 
 static void other_values_are_kept_as_they_were_meant(void **state)
@@ -170,11 +176,12 @@ static void compare(const char *user, const struct pq_option *theirs)
         assert_string_equal(value_of(merged, kept[i]),
                             value_of(theirs, kept[i]));
     }
-    text_append(&options, OURS " -c geqo=off");
+    text_append(&options, "-c geqo=off ");
     if (strcmp(value_of(theirs, "options"), "(none)") != 0 &&
         *value_of(theirs, "options")) {
-        text_appendf(&options, " %s", value_of(theirs, "options"));
+        text_appendf(&options, "%s ", value_of(theirs, "options"));
     }
+    text_append(&options, OURS);
     assert_string_equal(value_of(merged, "options"), text_string(&options));
     assert_string_equal(value_of(merged, "client_encoding"), "UTF8");
     pq.free_options(merged);
@@ -242,8 +249,9 @@ static void libpq_reads_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(start_values_come_first_so_that_the_users_win),
-        cmocka_unit_test(the_users_encoding_stands),
+        cmocka_unit_test(ours_come_last_as_psqlodbc_sets_them_last),
+        cmocka_unit_test(a_wide_link_is_in_utf8),
+        cmocka_unit_test(the_users_timeout_is_left_out),
         cmocka_unit_test(other_values_are_kept_as_they_were_meant),
         cmocka_unit_test(what_is_no_conninfo_is_refused_without_quoting_it),
         cmocka_unit_test(libpq_reads_the_same),

@@ -82,7 +82,7 @@ static void check_row(const struct row *row, const struct connstr *passed,
         fail_msg("%s:\n  got      %s\n  expected %s", row->what,
                  text_string(&got), text_string(&expected));
     }
-    /* ConnSettings come again after each reset, without ours. */
+    /* ConnSettings come again after each reset, without our encoding. */
     text_clear(&got);
     assert_true(inner_psqlodbc.settings(&target, &got, &why));
     assert_string_equal(text_string(&got), row->settings ? row->settings : "");
@@ -120,6 +120,8 @@ static void values_keep_their_meaning_whatever_their_origin(void **state)
         { "a brace in pqopt is written twice", "",
           "pqopt={application_name=a}}b}", "DSN=n1;",
           "application_name='a}}b' ", NULL },
+        { "by its short name too", "", "D5=application_name=a%20",
+          "DSN=n1;", "application_name='a' ", NULL },
         { "ConnSettings unbraced are decoded", "",
           "ConnSettings=set geqo to 'a%20+b'", "DSN=n1;", NULL,
           "set geqo to 'a  b'" },
@@ -195,7 +197,7 @@ static void compose_to(struct text *out, const struct inner_target *target,
     }
 }
 
-static void pgoptions_stand_between_ours_and_the_users(void **state)
+static void pgoptions_stand_before_the_users_and_ours(void **state)
 {
     struct connstr passed;
     struct inner_target target = { .dsn = "n1", .passed = &passed };
@@ -207,9 +209,9 @@ static void pgoptions_stand_between_ours_and_the_users(void **state)
     text_init(&out);
     setenv("PGOPTIONS", "-c geqo=off -c search_path='a'", 1);
     compose_to(&out, &target, false);
-    assert_string_equal(text_string(&out), "DSN=n1;pqopt={options='-c "
-                        "DateStyle=ISO -c extra_float_digits=2 -c geqo=off "
-                        "-c search_path=\\'a\\' -c geqo=on'};");
+    assert_string_equal(text_string(&out), "DSN=n1;pqopt={options='-c geqo=off -c "
+                        "search_path=\\'a\\' -c geqo=on -c DateStyle=ISO "
+                        "-c extra_float_digits=2'};");
     unsetenv("PGOPTIONS");
     text_free(&out);
 }
@@ -526,7 +528,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_keep_their_meaning_whatever_their_origin),
         cmocka_unit_test(ini_values_and_arguments_too),
-        cmocka_unit_test(pgoptions_stand_between_ours_and_the_users),
+        cmocka_unit_test(pgoptions_stand_before_the_users_and_ours),
         cmocka_unit_test(a_narrow_link_has_the_encoding_of_the_locale),
         cmocka_unit_test(the_locale_is_tried_once),
         cmocka_unit_test(an_instance_without_a_dsn_is_host_and_port),
