@@ -163,6 +163,13 @@ static void say_state(const struct fleet *fleet, uint32_t i,
     text_free(&why);
 }
 
+unsigned fleet_opens_at_once(const struct fleet *fleet, uint32_t i)
+{
+    return atomic_load(&fleet->members[i].health) == ROUTE_UP
+               ? KEEPER_LANE_MAX
+               : 1;
+}
+
 /* The state has changed. */
 static void follow_locked(struct fleet *fleet, uint32_t i,
                           const struct fleet_state *before,
@@ -217,6 +224,7 @@ static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
     atomic_store(&m->retry_at, instance->state.retry_at);
     atomic_store(&m->health, (uint8_t)instance->state.health);
     if (before.health != instance->state.health) {
+        lane_limit(instance->opening, fleet_opens_at_once(fleet, i));
         follow_locked(fleet, i, &before, error);
     }
     if (loses) {

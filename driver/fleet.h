@@ -38,7 +38,11 @@ struct instance {
     const char *dsn, *driver, *host; /* as in struct inner_target */
     char port[12];
     const struct inner *inner;
-    struct lane *opening;  /* helper jobs that open links */
+    struct lane *opening;  /* helper jobs that open links: one at a time while
+                              it is not known to be up (rules §4.1), else
+                              KEEPER_LANE_MAX, of all logins together */
+    struct lane *cancelling; /* those that cancel, over connections of their
+                                own */
     struct lane *caring;   /* those that validate, reset, close and ask */
     struct lane *probing;  /* those that probe */
     _Atomic bool wanted;   /* a probe is, before its time (fleet_probe.h) */
@@ -210,6 +214,10 @@ static inline bool fleet_has_lost(const struct fleet *fleet, uint32_t i,
 
 /* Appends why, and how long ago: "n2 was found unusable 12 ms ago: …". */
 void fleet_say_lost(struct fleet *fleet, uint32_t i, struct text *out);
+
+/* How many links to i may be opened at once, by all logins together: one while
+   it is not known to be up, so that nobody runs at one that comes back. */
+unsigned fleet_opens_at_once(const struct fleet *fleet, uint32_t i);
 
 /* May links to i be kept: it is neither drained nor disabled, and this one is
    not stale. */

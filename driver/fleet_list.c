@@ -99,9 +99,11 @@ static bool set_up_instance(struct fleet *fleet, uint32_t i, struct why *why)
 
     instance->name = entry->name;
     instance->opening = lane_new();
+    instance->cancelling = lane_new();
     instance->caring = lane_new();
     instance->probing = lane_new();
-    if (!instance->opening || !instance->caring || !instance->probing) {
+    if (!instance->opening || !instance->cancelling || !instance->caring ||
+        !instance->probing) {
         why_memory(why);
         return false;
     }
@@ -134,6 +136,7 @@ static void set_up_member(struct fleet *fleet, uint32_t i, uint64_t phase)
     struct topology_limits limits = topology_limits(fleet->topology, i);
     struct route_member *m = &fleet->members[i];
 
+    lane_limit(fleet->instances[i].opening, fleet_opens_at_once(fleet, i));
     m->seed = balance_target_seed(fleet->instances[i].name,
                                   strlen(fleet->instances[i].name));
     m->weight = limits.weight;
@@ -161,6 +164,7 @@ static void free_fleet(struct fleet *fleet)
     events_free(fleet->events);
     for (uint32_t i = 0; fleet->instances && i < fleet->count; i++) {
         lane_close(fleet->instances[i].opening);
+        lane_close(fleet->instances[i].cancelling);
         lane_close(fleet->instances[i].caring);
         lane_close(fleet->instances[i].probing);
     }

@@ -11,7 +11,7 @@
  * only so many jobs at once, so that an instance that hangs keeps a few
  * threads and delays nobody else.  A job that has run for longer than
  * KEEPER_OVERDUE_MS no longer counts against its lane while threads are
- * plenty.
+ * plenty.  Within a lane, who came first begins first.
  *
  * Threads start on demand, at most KEEPER_THREADS_MAX; one without work for
  * KEEPER_IDLE_MS ends.  They block all signals (promise 7).
@@ -25,7 +25,8 @@
 enum {
     KEEPER_THREADS_MAX = 64,
     KEEPER_IDLE_MS = 5000,
-    KEEPER_OVERDUE_MS = 5000
+    KEEPER_OVERDUE_MS = 5000,
+    KEEPER_LANE_MAX = 8 /* jobs of one lane at once, but for those overdue */
 };
 
 struct lane;
@@ -36,7 +37,8 @@ struct lane;
 struct job {
     void (*run)(struct job *job);
     struct lane *lane;
-    struct job *prev, *next; /* the keeper's */
+    bool queued;             /* the keeper's, as the rest */
+    struct job *prev, *next;
 };
 
 /* One per instance and purpose.  NULL: out of memory. */
@@ -46,10 +48,20 @@ struct lane *lane_new(void);
    run; the keeper frees the lane behind the last of them.  NULL is fine. */
 void lane_close(struct lane *lane);
 
+/* From now on at most so many of its jobs begin while others of it run, 1 to
+   KEEPER_LANE_MAX; a new lane has KEEPER_LANE_MAX.
+   Locks: takes LOCK_KEEPER. */
+void lane_limit(struct lane *lane, unsigned most);
+
 /* Queues a job.  False: no thread can be had at all (none exists and none can
    be made, or the process is at exit); run() will not be called.
    Locks: takes LOCK_KEEPER; may be called with locks of lower rank held. */
 bool keeper_submit(struct lane *lane, struct job *job);
+
+/* Takes back a job that was queued and has not begun; run() will not be called.
+   False: it has begun.  Locks: takes LOCK_KEEPER; the caller sees to it that
+   the job is still there. */
+bool keeper_withdraw(struct job *job);
 
 /* Waits until no job is queued or running, or until clock_ns() >= until;
    afterwards nothing more is accepted.  For exit: threads sleep from then on

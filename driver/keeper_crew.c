@@ -35,6 +35,7 @@ struct lane {
     struct job *queued;
     unsigned waiting; /* their number */
     unsigned running;
+    unsigned limit;   /* of running, if the crew's allowance is not less */
     bool listed; /* in crew.lanes: has work queued */
     bool closed;
     struct lane *prev, *next;
@@ -74,7 +75,7 @@ __attribute__((constructor)) static void set_up(void)
 static unsigned allowance(void)
 {
     if (crew.running < KEEPER_THREADS_MAX / 2) {
-        return 8;
+        return KEEPER_LANE_MAX;
     }
     return crew.running < KEEPER_THREADS_MAX * 3 / 4 ? 2 : 1;
 }
@@ -90,12 +91,27 @@ static unsigned lane_room(const struct lane *lane, uint64_t now)
     const struct shift *s;
     unsigned n = lane->running, most = allowance();
 
+    most = lane->limit < most ? lane->limit : most;
     if (n >= most && crew.running < KEEPER_THREADS_MAX * 3 / 4) {
         DL_FOREACH(crew.shifts, s) {
             n -= s->lane == lane && overdue(s, now);
         }
     }
     return n < most ? most - n : 0;
+}
+
+static void unqueue_locked(struct job *job)
+{
+    struct lane *lane = job->lane;
+
+    DL_DELETE(lane->queued, job);
+    job->queued = false;
+    lane->waiting--;
+    crew.queued--;
+    if (!lane->queued) {
+        DL_DELETE(crew.lanes, lane);
+        lane->listed = false;
+    }
 }
 
 /* The next job that may run, taken out of its lane; NULL: none. */
@@ -106,14 +122,11 @@ static struct job *next_job_locked(uint64_t now)
     DL_FOREACH(crew.lanes, lane) {
         if (lane_room(lane, now) > 0) {
             struct job *job = lane->queued;
-            DL_DELETE(lane->queued, job);
-            DL_DELETE(crew.lanes, lane);
-            lane->listed = lane->queued != NULL;
-            if (lane->listed) {
-                DL_APPEND(crew.lanes, lane); /* the others first */
+            unqueue_locked(job);
+            if (lane->listed) { /* the others first */
+                DL_DELETE(crew.lanes, lane);
+                DL_APPEND(crew.lanes, lane);
             }
-            lane->waiting--;
-            crew.queued--;
             return job;
         }
     }
@@ -232,7 +245,25 @@ static bool threads_wanted(uint64_t now)
 
 struct lane *lane_new(void)
 {
-    return calloc(1, sizeof(struct lane));
+    struct lane *lane = calloc(1, sizeof *lane);
+
+    if (lane) {
+        lane->limit = KEEPER_LANE_MAX;
+    }
+    return lane;
+}
+
+void lane_limit(struct lane *lane, unsigned most)
+{
+    mutex_lock(&crew.lock);
+    if (lane->limit != most) {
+        lane->limit = most;
+        if (lane->listed && threads_wanted(clock_ns())) {
+            start_thread_locked();
+        }
+        cond_broadcast(&crew.work);
+    }
+    mutex_unlock(&crew.lock);
 }
 
 void lane_close(struct lane *lane)
@@ -254,6 +285,7 @@ bool keeper_submit(struct lane *lane, struct job *job)
         ok = false;
     } else {
         job->lane = lane;
+        job->queued = true;
         DL_APPEND(lane->queued, job);
         if (!lane->listed) {
             lane->listed = true;
@@ -268,6 +300,24 @@ bool keeper_submit(struct lane *lane, struct job *job)
     }
     mutex_unlock(&crew.lock);
     return ok;
+}
+
+bool keeper_withdraw(struct job *job)
+{
+    bool queued;
+
+    mutex_lock(&crew.lock);
+    queued = job->queued;
+    if (queued) {
+        struct lane *lane = job->lane;
+        unqueue_locked(job);
+        free_if_done(lane);
+        if (crew.queued == 0 && crew.running == 0) {
+            cond_broadcast(&crew.quiet);
+        }
+    }
+    mutex_unlock(&crew.lock);
+    return queued;
 }
 
 bool keeper_finish(uint64_t until)

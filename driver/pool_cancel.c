@@ -47,8 +47,7 @@ bool pool_cancel(struct link *link, SQLHSTMT stmt)
     cancel->stmt = stmt;
     mutex_lock(&login->lock);
     link->cancels++;
-    /* it opens a connection of its own, so it goes where links are opened */
-    ok = keeper_submit(instance->opening, &cancel->job);
+    ok = keeper_submit(instance->cancelling, &cancel->job);
     if (!ok) {
         pool_cancel_ended_locked(link);
     }

@@ -21,6 +21,11 @@
 
 enum state { READY, WAITING, ENDED };
 
+struct lane {
+    unsigned limit;
+    bool closed;
+};
+
 struct sim_thread {
     pthread_t thread;
     pthread_cond_t go;
@@ -28,6 +33,8 @@ struct sim_thread {
     void *arg;
     enum state state;
     struct cond *on; /* WAITING */
+    struct lane *lane; /* whose job it is at, since then; NULL = at none */
+    uint64_t since;
     uint64_t until;
     bool woken;
     struct sim_thread *prev, *next;
@@ -124,7 +131,31 @@ unsigned sim_runnables(void)
     return n;
 }
 
+/* May it begin, or does its lane run as many as it may? */
+static bool may_begin(const struct job *job)
+{
+    const struct sim_thread *thread;
+    unsigned running = 0;
+
+    DL_FOREACH(sim.threads, thread) {
+        running += thread->lane == job->lane &&
+                   sim.now - thread->since < KEEPER_OVERDUE_MS * NS_PER_MS;
+    }
+    return running < job->lane->limit;
+}
+
 unsigned sim_jobs(void)
+{
+    struct job *job;
+    unsigned n = 0;
+
+    DL_FOREACH(sim.jobs, job) {
+        n += may_begin(job);
+    }
+    return n;
+}
+
+unsigned sim_queued(void)
 {
     struct job *job;
     unsigned n = 0;
@@ -169,11 +200,36 @@ void sim_run(unsigned n)
     }
 }
 
+static void free_if_done(struct lane *lane)
+{
+    const struct sim_thread *thread;
+    const struct job *job;
+
+    if (!lane->closed) {
+        return;
+    }
+    DL_FOREACH(sim.threads, thread) {
+        if (thread->lane == lane) {
+            return;
+        }
+    }
+    DL_FOREACH(sim.jobs, job) {
+        if (job->lane == lane) {
+            return;
+        }
+    }
+    free(lane);
+}
+
 static void run_job(void *arg)
 {
     struct job *job = arg;
+    struct lane *lane = self->lane = job->lane;
 
+    self->since = sim.now;
     job->run(job);
+    self->lane = NULL;
+    free_if_done(lane);
 }
 
 void sim_run_job(unsigned n)
@@ -181,8 +237,9 @@ void sim_run_job(unsigned n)
     struct job *job;
 
     DL_FOREACH(sim.jobs, job) {
-        if (n-- == 0) {
+        if (may_begin(job) && n-- == 0) {
             DL_DELETE(sim.jobs, job);
+            job->queued = false;
             resume(sim_start(run_job, job));
             return;
         }
@@ -291,12 +348,34 @@ void __wrap_cond_broadcast(struct cond *c)
 
 struct lane *lane_new(void)
 {
-    return malloc(1);
+    struct lane *lane = calloc(1, sizeof *lane);
+
+    lane->limit = KEEPER_LANE_MAX;
+    return lane;
 }
 
 void lane_close(struct lane *lane)
 {
-    free(lane);
+    if (lane) {
+        lane->closed = true;
+        free_if_done(lane);
+    }
+}
+
+void lane_limit(struct lane *lane, unsigned most)
+{
+    lane->limit = most;
+}
+
+bool keeper_withdraw(struct job *job)
+{
+    bool queued = job->queued;
+
+    if (queued) {
+        DL_DELETE(sim.jobs, job);
+        job->queued = false;
+    }
+    return queued;
 }
 
 bool keeper_submit(struct lane *lane, struct job *job)
@@ -305,6 +384,7 @@ bool keeper_submit(struct lane *lane, struct job *job)
         return false;
     }
     job->lane = lane;
+    job->queued = true;
     DL_APPEND(sim.jobs, job);
     return true;
 }
@@ -312,12 +392,12 @@ bool keeper_submit(struct lane *lane, struct job *job)
 bool keeper_finish(uint64_t until)
 {
     (void)until;
-    return sim_jobs() == 0;
+    return sim_queued() == 0;
 }
 
 void keeper_figures(struct keeper_figures *out)
 {
-    *out = (struct keeper_figures){ .queued = sim_jobs() };
+    *out = (struct keeper_figures){ .queued = sim_queued() };
 }
 
 /* ---- the keeper's clock --------------------------------------------------------------- */

@@ -25,7 +25,8 @@ struct sim_thread *sim_start(void (*run)(void *arg), void *arg);
 /* May it go on: it has begun, was woken, or its time is up. */
 bool sim_runnable(const struct sim_thread *thread);
 unsigned sim_runnables(void);
-unsigned sim_jobs(void);
+unsigned sim_jobs(void); /* that may begin: their lanes run no more */
+unsigned sim_queued(void); /* and those that may not yet */
 unsigned sim_threads(void);
 
 /* Lets the n-th of those that may go on do so. */

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
+ * LONG: the scenes share the jobs and the gates.
+ *
  * keeper_crew: lanes, their allowance, overdue jobs, the life of threads.
  *
  * Jobs wait at gates that the test opens, so that what hangs, hangs for as
@@ -238,6 +240,59 @@ static void a_lane_is_first_come_first_served(void **state)
     }
     open_gate(&gate);
     await_count(&ended, COUNT(queued) + 7, "jobs");
+    lane_close(lane);
+}
+
+static void a_lane_may_be_limited(void **state)
+{
+    struct lane *lane = lane_new();
+    struct gate gate = { 0 }, second = { 0 };
+    struct task first[3], queued[9];
+    (void)state;
+
+    lane_limit(lane, 1);
+    submit_many(lane, first, 3, &gate);
+    await_count(&gate.started, 1, "one job");
+    submit_many(lane, queued, COUNT(queued), &second);
+    run_one(); /* those of other lanes are not concerned */
+    assert_int_equal(count_now(&gate.started), 1);
+    lane_limit(lane, 3); /* and others begin at once */
+    await_count(&gate.started, 3, "three jobs");
+    run_one();
+    assert_int_equal(count_now(&second.started), 0);
+    lane_limit(lane, KEEPER_LANE_MAX);
+    await_count(&second.started, KEEPER_LANE_MAX - 3, "eight jobs");
+    open_gate(&gate);
+    await_count(&second.started, KEEPER_LANE_MAX, "eight others");
+    open_gate(&second);
+    await_count(&ended, 3 + COUNT(queued) + 2, "jobs");
+    lane_close(lane);
+}
+
+static void what_has_not_begun_can_be_taken_back(void **state)
+{
+    struct lane *lane = lane_new();
+    struct gate gate = { 0 };
+    struct task first, queued[3];
+    struct keeper_figures f;
+    (void)state;
+
+    lane_limit(lane, 1);
+    submit(lane, &first, &gate);
+    await_count(&gate.started, 1, "one job");
+    submit_many(lane, queued, COUNT(queued), NULL);
+    assert_false(keeper_withdraw(&first.job));
+    assert_true(keeper_withdraw(&queued[1].job));
+    assert_false(keeper_withdraw(&queued[1].job));
+    keeper_figures(&f);
+    assert_int_equal(f.queued, 2);
+    open_gate(&gate);
+    await_count(&ended, 3, "the others");
+    assert_false(queued[1].ended);
+    submit(lane, &queued[1], NULL); /* and be given again */
+    await_count(&ended, 4, "all");
+    submit(lane, &first, &gate); /* (the gate is open) */
+    await_count(&ended, 5, "once more");
     lane_close(lane);
 }
 
@@ -541,6 +596,8 @@ int main(void)
                                begin),
         cmocka_unit_test_setup(a_lane_runs_eight_at_once_in_order, begin),
         cmocka_unit_test_setup(a_lane_is_first_come_first_served, begin),
+        cmocka_unit_test_setup(a_lane_may_be_limited, begin),
+        cmocka_unit_test_setup(what_has_not_begun_can_be_taken_back, begin),
         cmocka_unit_test_setup(a_lane_that_hangs_delays_no_other, begin),
         cmocka_unit_test_setup(the_allowance_shrinks_as_threads_get_scarce,
                                begin),
