@@ -61,23 +61,17 @@ static void count_good(struct fleet_state *state, uint64_t now)
     }
 }
 
-/* Not all who leave it alone come back at once: ± 20 %. */
-static uint64_t jitter(uint32_t ms, uint64_t seed)
-{
-    return (uint64_t)ms * (80 + seed % 41) / 100 * NS_PER_MS;
-}
-
 /* Down: twice as long as the last time; once for all who have failed there
    while it was being left alone. */
 static void leave_alone(struct fleet_state *state, enum fleet_fact fact,
                         bool enters, uint64_t now, uint64_t seed)
 {
     if (state->health == ROUTE_SUSPECT) {
-        state->retry_at = now + jitter(clock_backoff_ms(0), seed);
+        state->retry_at = now + clock_jitter_ns(clock_backoff_ms(0), seed);
     } else if (enters || now >= state->retry_at) {
         state->backoff_ms = clock_backoff_ms(
             fact == FLEET_STARTING ? 0 : state->backoff_ms);
-        state->retry_at = now + jitter(state->backoff_ms, seed);
+        state->retry_at = now + clock_jitter_ns(state->backoff_ms, seed);
     }
 }
 

@@ -123,6 +123,8 @@ struct link {
     uint64_t shelved;  /* ns: pool_shelf.c's; guarded by the shelf's lock */
     struct link_use use;
     struct unit *unit; /* whose order it is opened or validated for */
+    bool ordered;      /* opened for sessions, not to ask or to probe */
+    bool orphan;       /* the unit that ordered it waits no more */
     uint64_t probe;    /* a probe is under way on it: its number; 0 = none */
     _Atomic unsigned cancels; /* cancels under way; read without the lock */
     bool waits; /* came back while there were some */

@@ -151,6 +151,7 @@ driver_libcore_la_SOURCES = \
 	driver/place.c \
 	driver/place_ask.c \
 	driver/place_count.c \
+	driver/place_report.c \
 	driver/place_say.c \
 	driver/place_time.c \
 	driver/route.c \

@@ -172,6 +172,11 @@ uint32_t clock_backoff_ms(uint32_t before)
                                    : before * 2;
 }
 
+uint64_t clock_jitter_ns(uint32_t ms, uint64_t seed)
+{
+    return (uint64_t)ms * (80 + seed % 41) / 100 * NS_PER_MS;
+}
+
 void news_tell(void)
 {
     atomic_fetch_add_explicit(&lock_news, 1, memory_order_release);

@@ -105,6 +105,10 @@ static inline uint64_t clock_earlier(uint64_t a, uint64_t b)
    each time, up to 30 s.  before: ms, 0 = it has not failed till now. */
 uint32_t clock_backoff_ms(uint32_t before);
 
+/* ns: so long, less or more by up to 20 %, lest all who wait come back at
+   once.  seed: any number. */
+uint64_t clock_jitter_ns(uint32_t ms, uint64_t seed);
+
 /* Has a process-wide lock taken before each fork and released on both sides,
    so that the child finds what it guards whole.  Called from a constructor
    only (no thread exists yet); at most 16 locks. */

@@ -13,8 +13,8 @@
  * idle (choose_plainly()).  Such a one takes it from the shelf without that
  * lock, or from the pool's list without gathering the shelves (pool_shelf.h).
  *
- * Until when it waits is in place_time.c, whom it asks in place_ask.c, what is
- * said of it in place_say.c.
+ * Until when it waits is in place_time.c, whom it asks in place_ask.c, what
+ * helpers report in place_report.c, what is said of it in place_say.c.
  */
 #include "autoconf.h"
 
@@ -31,11 +31,6 @@ _Static_assert((int)ROUTE_RANDOM == (int)CONFIG_RANDOM &&
                    (int)ROUTE_FAILOVER == (int)CONFIG_FAILOVER,
                "route.h's methods are config.def's, in their order");
 
-static struct pool *pool_at(const struct unit *unit, int i)
-{
-    return &unit->order->login->pools[i];
-}
-
 /* ---- what a unit has tried ------------------------------------------- */
 
 static bool remember(struct unit *unit)
@@ -43,36 +38,34 @@ static bool remember(struct unit *unit)
     uint32_t count = unit->order->login->fleet->count;
 
     if (!unit->tried) {
-        unit->tried = calloc(count, 1);
+        unit->tried = calloc(count, sizeof *unit->tried);
         unit->order->refusals = calloc(count, sizeof *unit->order->refusals);
     }
     return unit->tried && unit->order->refusals;
 }
 
-static void note_tried(struct unit *unit, uint32_t i, enum inner_fault fault,
+void place_note_tried(struct unit *unit, uint32_t i, enum inner_fault fault,
                        const struct link_error *error)
 {
     if (!remember(unit)) {
         unit->broke = true;
         return;
     }
-    unit->tried[i] = inner_is_full(fault) ? ROUTE_TRIED_FULL
-                                          : ROUTE_TRIED_FAILED;
+    unit->tried[i] = !inner_is_full(fault); /* that passes */
     unit->order->refusals[i].fault = fault;
     unit->order->refusals[i].error = *error;
 }
 
-/* The unit waits no more for what a helper does for it. */
-static void leave_order(struct unit *unit)
+void place_leave_order(struct unit *unit)
 {
     if (unit->ordered >= 0) {
-        pool_abandon_locked(pool_at(unit, unit->ordered), unit);
+        pool_abandon_locked(place_pool(unit, unit->ordered), unit);
         unit->ordered = -1;
         unit->validating = false;
     }
 }
 
-static struct route_request request_of(const struct unit *unit, uint64_t now)
+struct route_request place_request(const struct unit *unit, uint64_t now)
 {
     const struct place_order *order = unit->order;
 
@@ -82,6 +75,7 @@ static struct route_request request_of(const struct unit *unit, uint64_t now)
         .key = order->owner.state,
         .write = order->write,
         .learning = unit->learning,
+        .background = place_is_background(order->login),
         .owners = order->owner.owners,
         .owner_count = order->owner.count,
         .tried = unit->tried,
@@ -128,7 +122,7 @@ static bool choose_plainly(struct unit *unit, uint64_t now, struct verdict *v)
     if (shelf_is_due(login, now) || !know_owner(unit, now)) {
         return false;
     }
-    request = request_of(unit, now);
+    request = place_request(unit, now);
     *v = route_choose(&request, &fleet);
     return v->action == ROUTE_TAKE && (v->reason == ROUTE_OWNER_IDLE ||
                                        v->reason == ROUTE_BALANCED_IDLE);
@@ -145,14 +139,14 @@ static void mind_the_time(struct unit *unit, uint64_t now)
 
 /* ---- doing what the verdict says ------------------------------------- */
 
-static void finish(struct unit *unit, struct link *link)
+void place_finish(struct unit *unit, struct link *link)
 {
     place_hand_out(unit->order, link, clock_ns());
     unit->done = true;
     cond_signal(&unit->wake);
 }
 
-static void fail(struct unit *unit)
+void place_fail(struct unit *unit)
 {
     unit->done = true;
     cond_signal(&unit->wake);
@@ -161,20 +155,19 @@ static void fail(struct unit *unit)
 /* False: there was nothing left to take; decide again. */
 static bool do_take(struct unit *unit, const struct verdict *v, uint64_t now)
 {
-    struct login *login = unit->order->login;
     bool validate;
-    struct link *link = pool_take_locked(pool_at(unit, v->instance),
+    struct link *link = pool_take_locked(place_pool(unit, v->instance),
                                          &validate);
 
     if (!link) {
         return false;
     }
-    leave_order(unit);
-    if (v->also >= 0 && login->stock[v->also].opening == 0) {
-        pool_order_locked(pool_at(unit, v->also), NULL);
+    place_leave_order(unit);
+    if (v->also >= 0) {
+        pool_order_behind_locked(place_pool(unit, v->also));
     }
     if (!validate) {
-        finish(unit, link);
+        place_finish(unit, link);
     } else if (pool_validate_locked(link, unit)) {
         place_helped(unit, v->instance, now, true);
     } else {
@@ -185,19 +178,16 @@ static bool do_take(struct unit *unit, const struct verdict *v, uint64_t now)
 
 static void do_open(struct unit *unit, const struct verdict *v, uint64_t now)
 {
-    leave_order(unit);
-    if (pool_order_locked(pool_at(unit, v->instance), unit)) {
+    place_leave_order(unit);
+    if (pool_order_locked(place_pool(unit, v->instance), unit)) {
         place_helped(unit, v->instance, now, false);
     } else {
         unit->broke = true;
-        fail(unit);
+        place_fail(unit);
     }
 }
 
-/* Decides one unit and does what the verdict says.  A unit that has what it
-   wants, or for which a helper validates a link, is left alone, unless
-   `impatient`: that took too long. */
-static void decide(struct unit *unit, bool impatient)
+void place_decide(struct unit *unit, bool impatient)
 {
     struct login *login = unit->order->login;
     uint64_t now = clock_ns();
@@ -213,7 +203,7 @@ static void decide(struct unit *unit, bool impatient)
         struct verdict v;
 
         place_look_up_owner(unit, now);
-        request = request_of(unit, now);
+        request = place_request(unit, now);
         fleet = login_route_locked(login);
         v = route_choose(&request, &fleet);
         again = false;
@@ -237,7 +227,7 @@ static void decide(struct unit *unit, bool impatient)
             break;
         case ROUTE_FAIL:
             unit->order->verdict = v;
-            fail(unit);
+            place_fail(unit);
             break;
         }
     }
@@ -250,126 +240,39 @@ void place_serve_locked(struct login *login)
     uint64_t closed;
 
     mutex_assert_held(&login->lock);
-    do { /* again for those before it, if one has had idle links closed */
+    do { /* again for those before it, if one has made room */
         closed = login->closed;
         DL_FOREACH_SAFE(login->units, unit, next) {
-            decide(unit, false);
+            place_decide(unit, false);
         }
+        pool_tidy_locked(login);
     } while (login->closed > closed);
 }
 
-/* One unit, out of turn.  If it has idle links closed, as worn or for want of
-   room, what comes free is for whoever came first. */
+/* One unit, out of turn.  If it makes room, what comes free is for whoever came
+   first. */
 static void decide_alone(struct unit *unit, bool impatient)
 {
     struct login *login = unit->order->login;
     uint64_t closed = login->closed;
 
-    decide(unit, impatient);
+    place_decide(unit, impatient);
+    pool_tidy_locked(login);
     if (login->closed > closed) {
         place_serve_locked(login);
     }
 }
 
-/* ---- what helpers report --------------------------------------------- */
-
-/* Would the decision, as things stand now, still allow this instance? */
-static bool acceptable(struct unit *unit, uint32_t i)
-{
-    struct route_fleet fleet = login_route_locked(unit->order->login);
-    struct route_request request;
-
-    place_look_up_owner(unit, clock_ns());
-    request = request_of(unit, clock_ns());
-    switch (route_refuse(&request, &fleet, i)) {
-    case ROUTE_REFUSED_NONE:
-    case ROUTE_REFUSED_FULL: /* a link that is ready refutes these */
-    case ROUTE_REFUSED_DOWN:
-    case ROUTE_REFUSED_SUSPECT:
-    case ROUTE_REFUSED_SLOW:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool unit_ready(struct unit *unit, struct link *link)
-{
-    unit->ordered = -1;
-    unit->validating = false;
-    if (unit->done || !acceptable(unit, link->pool->instance)) {
-        return false;
-    }
-    if (unit->order->owner.state == ROUTE_IS_OWNED &&
-        unit->order->verdict.reason == ROUTE_UNLEARNT) {
-        unit->order->verdict.reason = ROUTE_OWNER_OPEN; /* learnt meanwhile */
-    }
-    if (link->state != LINK_HELD) {
-        pool_set_state_locked(link, LINK_HELD);
-    }
-    finish(unit, link);
-    return true;
-}
-
-/* A login or database that is refused is refused to all who wait there with
-   it (rules §3.3) and, if `learners`, to all who wait for their key's owner;
-   nobody tries elsewhere, for accounts get locked that way. */
-static void refuse_all(struct login *login, uint32_t i, enum inner_fault fault,
-                       const struct link_error *error, bool learners)
-{
-    struct unit *unit;
-
-    DL_FOREACH(login->units, unit) {
-        if (!unit->done && !unit->asking &&
-            (place_waits_for(unit, i) || (learners && unit->learning))) {
-            note_tried(unit, i, fault, error);
-            unit->refused_at = (int)i;
-            fail(unit);
-        }
-    }
-}
-
-static void login_refused(struct login *login, uint32_t i,
-                          enum inner_fault fault,
-                          const struct link_error *error)
-{
-    refuse_all(login, i, fault, error, true);
-}
-
-static void unit_failed(struct unit *unit, uint32_t i, enum inner_fault fault,
-                        const struct link_error *error)
-{
-    struct login *login = unit->order->login;
-    bool validating = unit->validating;
-
-    unit->validating = false;
-    if (inner_refuses(fault)) {
-        unit->ordered = (int)i;
-        refuse_all(login, i, fault, error, false);
-    } else if (fault != INNER_FAULT_LINK || !validating) {
-        /* an old link that is dead says nothing of a new one, but one that
-           could not be opened is not tried again and again */
-        note_tried(unit, i, fault, error);
-    }
-    unit->ordered = -1;
-    cond_signal(&unit->wake);
-}
-
 __attribute__((constructor)) static void set_pool_events(void)
 {
-    static const struct pool_events events = {
-        .serve = place_serve_locked,
-        .ready = unit_ready,
-        .failed = unit_failed,
-        .refused = login_refused,
-    };
-    pool_set_events(&events);
+    pool_set_events(&place_events);
 }
 
 /* ---- waiting --------------------------------------------------------- */
 
 /* What a helper did for the unit took too long.  That is the instance's fault
-   if the helper was at it all the time, and we look in time. */
+   if the helper was at it all the time, and we look in time; but not if its
+   turn did not come. */
 static void blame(struct unit *unit, uint64_t began, uint64_t now,
                   const struct link_error *error)
 {
@@ -380,7 +283,7 @@ static void blame(struct unit *unit, uint64_t began, uint64_t now,
 
     if (began && began <= unit->ordered_at + late && now <= limit + late) {
         fleet_silent(fleet, (uint32_t)unit->ordered, began, error);
-    } else {
+    } else if (began || unit->validating) {
         fleet_suspect(fleet, (uint32_t)unit->ordered);
     }
 }
@@ -391,22 +294,27 @@ static bool look_at_order(struct unit *unit, uint64_t now)
 {
     struct fleet *fleet = unit->order->login->fleet;
     uint32_t i = (uint32_t)unit->ordered;
+    uint64_t began = pool_began_locked(place_pool(unit, unit->ordered), unit);
 
     if (now >= place_order_limit(unit)) {
         struct link_error error;
         place_late_error(unit, &error);
-        blame(unit, pool_began_locked(pool_at(unit, unit->ordered), unit),
-              now, &error);
-        leave_order(unit);
-        note_tried(unit, i, INNER_FAULT_INSTANCE, &error);
+        blame(unit, began, now, &error);
+        place_leave_order(unit);
+        place_note_tried(unit, i, INNER_FAULT_INSTANCE, &error);
         unit->late_at = (int)i;
         return true;
     }
     if (now < unit->patient_until) {
         return false;
     }
-    fleet_set_slow(fleet, i, true);
-    unit->patient_until = UINT64_MAX;
+    if (!place_is_overdue(unit, began, now)) {
+        return unit->order->mode != ROUTE_STRICT; /* others may have said so */
+    }
+    if (!atomic_load(&fleet->members[i].slow)) {
+        fleet_set_slow(fleet, i, true);
+        fleet_tell(fleet, i);
+    }
     return unit->order->mode != ROUTE_STRICT;
 }
 
@@ -414,7 +322,7 @@ static void wait_for_event(struct unit *unit)
 {
     struct login *login = unit->order->login;
     uint64_t now = clock_ns();
-    bool timely;
+    bool timely, impatient;
 
     unit->sleeps_until = place_next_look(unit, now);
     timely = cond_wait(&unit->wake, &login->lock, unit->sleeps_until);
@@ -424,11 +332,15 @@ static void wait_for_event(struct unit *unit)
         decide_alone(unit, false);
         return;
     }
-    decide_alone(unit, unit->ordered >= 0 && look_at_order(unit, now));
+    impatient = unit->ordered >= 0 && look_at_order(unit, now);
+    decide_alone(unit, impatient);
+    if (impatient) {
+        place_serve_locked(login); /* who wait there for their turn */
+    }
     if (!unit->done && place_is_over(unit, now)) {
-        leave_order(unit);
+        place_leave_order(unit);
         unit->expired = true;
-        fail(unit);
+        place_fail(unit);
     }
 }
 
@@ -441,7 +353,7 @@ bool place_at_once(struct place_order *order, struct shelf *shelf)
 
     place_begin(&unit, clock_ns());
     if (fleet_is_current(fleet) && choose_plainly(&unit, unit.begin, &v)) {
-        link = shelf_take_locked(shelf, pool_at(&unit, v.instance));
+        link = shelf_take_locked(shelf, place_pool(&unit, v.instance));
     }
     if (link) {
         order->verdict = v;
@@ -513,7 +425,7 @@ bool place_unit(struct place_order *order)
     while (!unit.done) {
         wait_for_event(&unit);
     }
-    leave_order(&unit);
+    place_leave_order(&unit);
     place_count_wait(&unit, waited);
     place_leave_locked(&unit);
     if (order->key && order->link) {
@@ -554,7 +466,7 @@ struct verdict place_explain(struct place_order *order,
     now = clock_ns();
     unit.wait_until = now + 1; /* as if it would wait for a link */
     unit.fresh = login->total_idle == 0;
-    request = request_of(&unit, now);
+    request = place_request(&unit, now);
     fleet = login_route_locked(login);
     order->verdict = route_choose(&request, &fleet);
     for (uint32_t i = 0; i < fleet.count; i++) {

@@ -105,6 +105,10 @@ static void say_state(const struct place_order *order, uint32_t i,
     mutex_unlock(&login->lock);
     text_appendf(out, "links %u idle, %u held, %u opening, room for %u",
                  stock.idle, stock.held, stock.opening, stock.room);
+    if (stock.full_until) {
+        text_append(out, "; takes no more connections: ");
+        link_say_error(&view->error, out);
+    }
     say_incapable(order, i, out);
     if (view->health >= ROUTE_SUSPECT) {
         uint64_t now = clock_ns();

@@ -4,8 +4,9 @@
 /*
  * Until when a unit waits, and for what (rules §3.3): PoolWait for busy links
  * and owners, ConnectTimeout or CheckTimeout for what a helper does, its
- * order's deadline for the whole.  A unit that can go elsewhere does so after
- * PATIENCE_MS and leaves the helper to itself (promise 4).
+ * order's deadline for the whole.  A unit that can go elsewhere does so when
+ * the helper has been at it for PATIENCE_MS, and leaves it to itself (promise
+ * 4).
  */
 #include "autoconf.h"
 
@@ -34,6 +35,18 @@ void place_helped(struct unit *unit, int i, uint64_t now, bool validating)
     unit->validating = validating;
 }
 
+bool place_is_overdue(struct unit *unit, uint64_t began, uint64_t now)
+{
+    uint64_t patience = PATIENCE_MS * NS_PER_MS;
+
+    if (began + patience <= now && (began || unit->validating)) {
+        unit->patient_until = UINT64_MAX;
+        return true;
+    }
+    unit->patient_until = (began ? began : now) + patience;
+    return false;
+}
+
 bool place_is_over(const struct unit *unit, uint64_t now)
 {
     return now >= unit->hard ||
@@ -59,7 +72,8 @@ uint64_t place_next_look(const struct unit *unit, uint64_t now)
     } else {
         until = clock_earlier(until, unit->wait_until);
     }
-    if (unit->learning || unit->order->owner.state == ROUTE_IS_MOVING) {
+    if (unit->learning || unit->order->owner.state == ROUTE_IS_MOVING ||
+        unit->order->verdict.reason == ROUTE_NOT_LEARNT) {
         until = clock_earlier(until,
                               topology_wake(unit->order->login->fleet, now));
     }

@@ -27,7 +27,7 @@ struct unit {
     uint64_t ordered_at;
     uint64_t patient_until; /* then it looks for something else */
 
-    uint8_t *tried; /* per instance: enum route_tried; NULL = none */
+    bool *tried;    /* per instance: it failed for this unit; NULL = none */
     int late_at;    /* the latest instance that did not answer in time */
     int refused_at; /* the instance that refused the login */
 
@@ -37,9 +37,44 @@ struct unit {
     struct unit *prev, *next;
 };
 
+static inline struct pool *place_pool(const struct unit *unit, int i)
+{
+    return &unit->order->login->pools[i];
+}
+
+static inline bool place_is_background(const struct login *login)
+{
+    return login->fleet->config.create == CONFIG_BACKGROUND;
+}
+
+/* ---- place.c ------------------------------------------------------------- */
+
 /* Takes it off the queue.  Locks: holds login->lock. */
 void place_leave_locked(struct unit *unit);
 
+/* What the decision is asked. */
+struct route_request place_request(const struct unit *unit, uint64_t now);
+
+/* Decides one unit and does what the verdict says.  A unit that has what it
+   wants, or for which a helper validates a link, is left alone, unless
+   `impatient`: that took too long. */
+void place_decide(struct unit *unit, bool impatient);
+
+/* Instance i has failed it, and is not tried again; but that it is full
+   passes. */
+void place_note_tried(struct unit *unit, uint32_t i, enum inner_fault fault,
+                      const struct link_error *error);
+
+/* The unit waits no more for what a helper does for it. */
+void place_leave_order(struct unit *unit);
+
+/* It has this link, HELD; or it has failed.  Wakes it. */
+void place_finish(struct unit *unit, struct link *link);
+void place_fail(struct unit *unit);
+
+/* ---- place_report.c ------------------------------------------------------ */
+
+extern const struct pool_events place_events;
 /* ---- place_count.c ------------------------------------------------------- */
 
 /* The order has its link, and whose its key is has been looked up.  No
@@ -59,6 +94,11 @@ void place_begin(struct unit *unit, uint64_t now);
 
 /* A helper has begun to open or validate a link for it on instance i. */
 void place_helped(struct unit *unit, int i, uint64_t now, bool validating);
+
+/* The unit's patience is at an end: has the helper been at it, since `began`
+   (0: it has not), for so long that the instance is to blame?  Else it is
+   patient a little longer. */
+bool place_is_overdue(struct unit *unit, uint64_t began, uint64_t now);
 
 /* Has it waited long enough?  What a helper does for it has a limit of its
    own. */

@@ -27,6 +27,7 @@ static void count_stock(struct pool *pool)
     s->held = pool->count[LINK_HELD] + pool->count[LINK_LEARNING];
     s->opening = pool->count[LINK_OPENING];
     s->reset = pool->count[LINK_RESET];
+    s->full_until = pool->full_until;
     s->reset_since = s->reset ? pool->links[LINK_RESET]->prev->since : 0;
     used = s->idle + s->held + s->opening + s->reset;
     s->room = used < max ? max - used : 0;
@@ -87,8 +88,9 @@ void pool_set_state_locked(struct link *link, enum link_state state)
     }
     count_opening(pool, (state == LINK_OPENING) -
                             (link->state == LINK_OPENING));
+    login->orphans -= link->orphan;
     pool->left -= link->left;
-    link->ended = link->left = false;
+    link->orphan = link->ended = link->left = false;
     login->total -= counts(link->state);
     login->total_idle -= is_idle(link->state);
     link->state = state;
@@ -115,6 +117,17 @@ struct link *pool_new_link(struct pool *pool)
         login_retain(pool->login);
     }
     return link;
+}
+
+void pool_crowded_locked(struct pool *pool, bool crowded)
+{
+    uint64_t now = clock_ns();
+
+    mutex_assert_held(&pool->login->lock);
+    pool->full_ms = crowded ? clock_backoff_ms(pool->full_ms) : 0;
+    pool->full_until =
+        crowded ? now + clock_jitter_ns(pool->full_ms, now / 1000) : 0;
+    count_stock(pool);
 }
 
 void pool_drop_locked(struct link *link)

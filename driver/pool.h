@@ -59,6 +59,8 @@ struct pool {
         uint32_t wait_ms; /* because of them */
         uint64_t until;   /* ns: nothing is opened before */
     } fill; /* pool_life.c's */
+    uint64_t full_until;  /* as in struct route_stock */
+    uint32_t full_ms;     /* so long it was left alone the last time */
     _Atomic bool crowded; /* more than it may have, as the limit was lowered;
                              written with lock held, read by pool_shelf.c */
     bool refused; /* a link was, with a fault of the login or the pool: none is
@@ -82,7 +84,9 @@ struct login {
     struct route_stock *plenty; /* an idle link everywhere; fixed */
     uint32_t total;         /* links in any state but CLOSING */
     uint32_t total_idle;    /* IDLE and PROBING */
-    uint64_t closed;        /* how often pool_close_locked() made room */
+    uint64_t closed;        /* how often room was made: a link was closed, an
+                               order taken back */
+    uint32_t orphans;       /* links that are OPENING so */
     struct pool_stats stats; /* of units that no instance served */
     _Atomic bool proved;    /* a link was opened under it */
     struct unit *units;     /* waiting, first come first (place.c) */
@@ -170,11 +174,22 @@ struct route_fleet login_route_plenty(const struct login *login);
    validated before use.  Locks: holds login->lock. */
 struct link *pool_take_locked(struct pool *pool, bool *validate);
 
-/* Orders a new link, for `unit` or (NULL) for whoever comes.  At PoolMaxTotal
-   the least recently used idle link of another instance is closed for it
-   (rules §3.2).  False: no room, no memory, or no helper thread can be had.
+/* Orders a new link, for `unit` or (NULL) for whoever comes; the order of a
+   unit that waits no more is taken over, and for a unit that for whoever comes.
+   At PoolMaxTotal the least recently used idle link of another instance is
+   closed for it (rules §3.2).  How many are opened at once,
+   fleet_opens_at_once() says; the others wait for their turn.  False: no room,
+   no memory, or no helper thread can be had.
    What becomes of it: see struct pool_events.  Locks: holds login->lock. */
 bool pool_order_locked(struct pool *pool, struct unit *unit);
+
+/* Orders one for whoever comes, unless one is on its way.
+   Locks: holds login->lock. */
+void pool_order_behind_locked(struct pool *pool);
+
+/* Takes back the orders of units that wait no more, where no helper has begun.
+   Locks: holds login->lock, and the caller has a reference to the login. */
+void pool_tidy_locked(struct login *login);
 
 /* Has a helper validate a HELD link for `unit`; one that is being probed is
    validated by that.  False: no helper thread can
@@ -248,7 +263,8 @@ void pool_close_locked(struct link *link, enum pool_stat why);
 struct pool_events {
     /* Something has happened that may let a waiting unit go on (rules §3.1). */
     void (*serve)(struct login *login);
-    /* The link is open or validated: true = the unit has it now, HELD. */
+    /* The link is open or validated: true = it was given away, to the unit (it
+       is HELD then) or to another. */
     bool (*ready)(struct unit *unit, struct link *link);
     /* It could not be had; fault and error say why. */
     void (*failed)(struct unit *unit, uint32_t instance,
@@ -264,8 +280,9 @@ void pool_set_events(const struct pool_events *events);
    this unit; 0 = it has not, it is queued.  Locks: holds login->lock. */
 uint64_t pool_began_locked(const struct pool *pool, const struct unit *unit);
 
-/* The unit waits no more for what was ordered or is being validated for it:
-   the link becomes idle when it is ready.  Locks: holds login->lock. */
+/* The unit waits no more for what was ordered or is being validated for it: the
+   link becomes idle when it is ready; but see pool_tidy_locked().
+   Locks: holds login->lock. */
 void pool_abandon_locked(struct pool *pool, const struct unit *unit);
 
 /* ---- among the pool*.c files --------------------------------------------- */
@@ -324,6 +341,11 @@ bool pool_open_locked(struct pool *pool, struct unit *unit, enum pool_job job,
    it out for good releases that.  NULL: out of memory.  Takes the fleet's
    lock. */
 struct link *pool_new_link(struct pool *pool);
+
+/* The instance takes no more links of this login (53300), which is left alone
+   for a while, twice as long each time; or it may again, since one is open or
+   closed.  Locks: holds login->lock. */
+void pool_crowded_locked(struct pool *pool, bool crowded);
 
 /* Takes a link out of its pool for good; the caller frees it, and releases
    the login without the lock.  Locks: holds login->lock. */

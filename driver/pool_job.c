@@ -89,7 +89,7 @@ void pool_job_settle_locked(struct link *link)
         events->failed(unit, i, INNER_FAULT_LINK, &error);
         pool_close_locked(link, POOL_STAT_CLOSED_RETIRED);
     } else if (unit && events->ready(unit, link)) {
-        /* it is the unit's, for one session even if the login is out of
+        /* it was given away, for one session even if the login is out of
            date */
     } else if (login->retired ||
                !fleet_keeps(login->fleet, i, link->opened)) {
@@ -264,6 +264,9 @@ static void open_failed(struct link *link, const struct link_error *error)
     fleet_set_slow(fleet, i, false);
     pool_stat_count(&link->pool->stats, POOL_STAT_FAILED);
     mutex_lock(&login->lock);
+    if (inner_is_full(fault)) {
+        pool_crowded_locked(link->pool, true);
+    }
     if (link->unit) {
         events->failed(link->unit, i, fault, error);
         link->unit = NULL;
@@ -299,6 +302,7 @@ bool pool_job_open(struct link *link)
     link->retires = lifetime_end(login->fleet, link->opened);
     pool_stat_count(&link->pool->stats, POOL_STAT_OPENED);
     link->pool->refused = false;
+    pool_crowded_locked(link->pool, false);
     login->proved = true;
     mutex_unlock(&login->lock);
     fleet_tend(login->fleet);
@@ -309,7 +313,14 @@ bool pool_job_open(struct link *link)
 
 static void close_job(struct link *link)
 {
+    struct login *login = login_of(link);
+
     link_close(link);
+    mutex_lock(&login->lock);
+    if (link->pool->full_until) {
+        pool_crowded_locked(link->pool, false); /* one more has room now */
+    }
+    mutex_unlock(&login->lock);
     drop(link);
 }
 

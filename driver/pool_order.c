@@ -5,6 +5,13 @@
  * Orders: links that are yet to be opened, for a unit, for whoever comes, or to
  * ask their instance something; the room that is made for them, and whom they
  * belong to until they are there.
+ *
+ * No more are ordered than units want: a unit that has got another link leaves
+ * its order to the next one that wants a link of that pool, and one that nobody
+ * takes over is taken back (pool_tidy_locked()), or if a helper is at it, the
+ * link is idle when it is there.  A helper begins with so many at once as
+ * fleet_opens_at_once() allows (the lane sees to that), in the order in which
+ * they were given, of whatever login.
  */
 #include "autoconf.h"
 
@@ -49,6 +56,17 @@ static bool make_room_locked(struct pool *pool)
     return oldest != NULL;
 }
 
+/* It never was open, and no helper has it.  The caller holds a reference to the
+   login, so that this one is never the last. */
+static void forget(struct link *link)
+{
+    struct login *login = link->pool->login;
+
+    pool_drop_locked(link);
+    login_release(login);
+    free(link);
+}
+
 bool pool_open_locked(struct pool *pool, struct unit *unit, enum pool_job job,
                       uint64_t probe)
 {
@@ -59,13 +77,10 @@ bool pool_open_locked(struct pool *pool, struct unit *unit, enum pool_job job,
     }
     link->unit = unit;
     link->probe = probe;
+    link->ordered = job == POOL_OPEN;
     pool_set_state_locked(link, LINK_OPENING);
     if (!pool_submit_locked(link, job)) {
-        /* the caller holds a reference to the login, so that this one is
-           never the last */
-        pool_drop_locked(link);
-        login_release(pool->login);
-        free(link);
+        forget(link);
         return false;
     }
     return true;
@@ -87,9 +102,74 @@ static bool order_locked(struct pool *pool, struct unit *unit,
            make_room_locked(pool) && pool_open_locked(pool, unit, job, 0);
 }
 
+/* What is being opened there for sessions, and nobody waits for: for a unit
+   any, but none that has hung for too long; for whoever comes what a unit has
+   left. */
+static struct link *find_unclaimed(const struct pool *pool,
+                                   const struct unit *unit)
+{
+    struct link *link;
+
+    DL_FOREACH(pool->links[LINK_OPENING], link) {
+        if (link->ordered && !link->unit && !link->ended &&
+            (unit || link->orphan)) {
+            return link;
+        }
+    }
+    return NULL;
+}
+
+/* Somebody wants it again. */
+static void claim(struct link *link, struct unit *unit)
+{
+    link->pool->login->orphans -= link->orphan;
+    link->orphan = false;
+    link->unit = unit;
+}
+
 bool pool_order_locked(struct pool *pool, struct unit *unit)
 {
+    struct link *link = find_unclaimed(pool, unit);
+
+    if (link) {
+        claim(link, unit);
+        return true;
+    }
     return order_locked(pool, unit, POOL_OPEN);
+}
+
+void pool_order_behind_locked(struct pool *pool)
+{
+    if (pool->login->stock[pool->instance].opening == 0 ||
+        find_unclaimed(pool, NULL)) {
+        pool_order_locked(pool, NULL);
+    }
+}
+
+/* One attempt at a time where it is down: others may try now. */
+static void tell_others(struct fleet *fleet, uint32_t i)
+{
+    if (atomic_load(&fleet->members[i].health) == ROUTE_DOWN) {
+        fleet_tell(fleet, i);
+    }
+}
+
+void pool_tidy_locked(struct login *login)
+{
+    mutex_assert_held(&login->lock);
+    for (uint32_t i = 0; login->orphans && i < login->fleet->count; i++) {
+        struct link *link, *next;
+
+        DL_FOREACH_SAFE(login->pools[i].links[LINK_OPENING], link, next) {
+            if (link->orphan && keeper_withdraw(&link->job)) {
+                forget(link);
+                login->closed++;
+                tell_others(login->fleet, i);
+            } else {
+                claim(link, link->unit); /* it goes on, for whoever comes */
+            }
+        }
+    }
 }
 
 bool pool_learn_locked(struct pool *pool)
@@ -143,6 +223,8 @@ void pool_abandon_locked(struct pool *pool, const struct unit *unit)
     DL_FOREACH(pool->links[LINK_OPENING], link) {
         if (link->unit == unit) {
             link->unit = NULL;
+            link->orphan = true;
+            pool->login->orphans++;
         }
     }
     DL_FOREACH(pool->links[LINK_HELD], link) {

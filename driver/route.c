@@ -11,8 +11,9 @@
  *   prefer  idle on the owner → open on the owner → then as hint
  *   strict  idle on the owner → open on the owner → wait for the owner
  *   no key, or its owner unknown: as hint without an owner; strict with an
- *           owner not learnt opens a new link anywhere, one that moves or is
- *           not resolved waits, and one that cannot be learnt is refused
+ *           owner not learnt waits (background), or opens a new link anywhere
+ *           (borrower); one that moves or is not resolved waits, and one that
+ *           cannot be learnt is refused
  *
  * An instance that is down is passed over until its time to retry, unless
  * nobody else is left: then it is tried again, one attempt at a time.  One that
@@ -151,8 +152,9 @@ static bool sticks_to(const struct route_request *request,
 /* What is to be opened behind a unit that is served off its owner, or without
    a key off the balanced choice, so that a sequential program does not stay
    elsewhere for ever (rules §2.1).  Off the choice nothing is opened while a
-   link is about to be free there: the choice moves from unit to unit, and who
-   comes between two of them would be given link after link. */
+   link is about to be free there, but for what the unit itself has ordered: the
+   choice moves from unit to unit, and who comes between two of them would be
+   given link after link. */
 static int behind(const struct route_request *request,
                   const struct route_fleet *fleet, int choice)
 {
@@ -161,7 +163,8 @@ static int behind(const struct route_request *request,
     if (request->key == ROUTE_IS_OWNED) {
         return first_owner(request, fleet, route_is_own_openable);
     }
-    return choice >= 0 && s->reset + s->opening == 0 &&
+    return choice >= 0 && s->reset == 0 &&
+                   s->opening <= (request->ordered == choice) &&
                    route_is_openable(request, fleet, (uint32_t)choice)
                ? choice
                : -1;
@@ -269,26 +272,38 @@ static bool step_swap(const struct route_request *request,
     return i >= 0;
 }
 
-/* When an instance that is passed over may be opened again, which is no event
-   that would wake a waiting unit; 0: none. */
+/* When may instance i be opened again, which is passed over or takes no more?
+   UINT64_MAX: neither. */
+static uint64_t retry_of(const struct route_request *request,
+                         const struct route_fleet *fleet, uint32_t i)
+{
+    const struct route_member *m = &fleet->members[i];
+    uint64_t full_until = fleet->stock[i].full_until;
+
+    if (route_is_passed(request, m) &&
+        (route_is_triable(request, fleet, i) ||
+         route_is_left_idle(request, fleet, i))) {
+        return atomic_load_explicit(&m->retry_at, memory_order_relaxed);
+    }
+    return full_until > request->now && route_is_busy(request, fleet, i)
+               ? full_until
+               : UINT64_MAX;
+}
+
+/* The earliest, which is no event that would wake a waiting unit; 0: none. */
 static uint64_t next_retry(const struct route_request *request,
                            const struct route_fleet *fleet)
 {
     bool owner =
         request->mode == ROUTE_STRICT && request->key == ROUTE_IS_OWNED;
-    uint64_t next = 0;
+    uint64_t next = UINT64_MAX;
 
     for (uint32_t i = 0; i < fleet->count; i++) {
-        const struct route_member *m = &fleet->members[i];
-        uint64_t at = atomic_load_explicit(&m->retry_at, memory_order_relaxed);
-        if (route_is_passed(request, m) &&
-            (route_is_triable(request, fleet, i) ||
-             route_is_left_idle(request, fleet, i)) &&
-            (!owner || route_owns(request, fleet, i)) && (!next || at < next)) {
-            next = at;
+        if (!owner || route_owns(request, fleet, i)) {
+            next = clock_earlier(next, retry_of(request, fleet, i));
         }
     }
-    return next;
+    return next == UINT64_MAX ? 0 : next;
 }
 
 /* Why nobody can serve it: is it only that they are drained? */
@@ -408,14 +423,17 @@ static struct verdict choose_hint(const struct route_request *request,
     return last_steps(request, fleet);
 }
 
-/* Strict, owner not learnt: a new link anywhere, never an idle one
-   (rules §2.2a). */
+/* Strict, owner not learnt: it waits; or, with PoolCreate=borrower, a new link
+   anywhere, never an idle one (rules §2.2a). */
 static struct verdict choose_unlearnt(const struct route_request *request,
                                       const struct route_fleet *fleet)
 {
     struct verdict v;
     int i;
 
+    if (request->background) {
+        return verdict_of(ROUTE_WAIT, -1, ROUTE_NOT_LEARNT);
+    }
     if (step_ordered(request, fleet, &v)) {
         return v;
     }

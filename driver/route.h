@@ -83,6 +83,8 @@ struct route_stock {
     uint32_t idle, held, opening, reset; /* held: learning included */
     uint32_t room;         /* links that may still be opened */
     uint64_t reset_since;  /* ns: the oldest reset's begin, if any */
+    uint64_t full_until;   /* ns: it has said that it takes no more links, and
+                              is asked again then, by one; 0 = it has not */
 };
 
 struct route_fleet {
@@ -107,21 +109,18 @@ enum route_ownership {
     ROUTE_IS_UNOWNED     /* complete, and no partition takes it */
 };
 
-enum route_tried {
-    ROUTE_NOT_TRIED,
-    ROUTE_TRIED_FULL,  /* takes no further link: waiting is possible */
-    ROUTE_TRIED_FAILED /* failed for this unit: not again */
-};
-
 struct route_request {
     enum route_mode mode;
     enum route_balance balance;
     enum route_ownership key;
     bool write;
     bool learning;          /* UNKNOWN: an answer may still come in time */
+    bool background;        /* PoolCreate: strict waits for an owner that is not
+                               learnt, else it opens a link anywhere */
     const uint32_t *owners; /* groups */
     uint32_t owner_count;
-    const uint8_t *tried;   /* per instance: enum route_tried; or NULL */
+    const bool *tried;      /* per instance: failed for this unit, so not
+                               again; or NULL */
     bool queueing;          /* may wait for a link to come free (PoolWait) */
     bool fresh;             /* no link was idle when it came (rules §2.1: then
                                the first is opened on the owner) */

@@ -68,12 +68,14 @@ bool route_is_passed(const struct route_request *request,
 
 static bool tried(const struct route_request *request, uint32_t i)
 {
-    return request->tried && request->tried[i] == ROUTE_TRIED_FAILED;
+    return request->tried && request->tried[i];
 }
 
-static bool tried_full(const struct route_request *request, uint32_t i)
+/* Not down, but takes no further link; asked again in time, by one. */
+static bool takes_no_more(const struct route_request *request,
+                          const struct route_stock *s)
 {
-    return request->tried && request->tried[i] == ROUTE_TRIED_FULL;
+    return s->full_until && (s->full_until > request->now || s->opening > 0);
 }
 
 bool route_is_able(const struct route_request *request,
@@ -125,7 +127,7 @@ bool route_is_openable(const struct route_request *request,
         attempts(fleet, i) > 0) {
         return false;
     }
-    return s->room > 0 && !fleet->total_full && !tried_full(request, i) &&
+    return s->room > 0 && !fleet->total_full && !takes_no_more(request, s) &&
            route_is_able(request, fleet, i);
 }
 
@@ -136,7 +138,7 @@ bool route_is_swappable(const struct route_request *request,
 
     return fleet->total_full && s->room > 0 && s->opening == 0 &&
            attempts(fleet, i) == 0 &&
-           fleet->total_idle > s->idle && !tried_full(request, i) &&
+           fleet->total_idle > s->idle && !takes_no_more(request, s) &&
            route_is_able(request, fleet, i);
 }
 
@@ -145,7 +147,7 @@ bool route_is_busy(const struct route_request *request,
 {
     const struct route_stock *s = &fleet->stock[i];
 
-    return s->held + s->reset + s->idle + s->opening > 0 &&
+    return (s->held + s->reset + s->idle + s->opening > 0 || s->full_until) &&
            route_is_able(request, fleet, i);
 }
 
@@ -153,7 +155,7 @@ bool route_is_capped(const struct route_request *request,
                      const struct route_fleet *fleet, uint32_t i)
 {
     return fleet->total_full && fleet->stock[i].room > 0 &&
-           !tried_full(request, i) && route_is_able(request, fleet, i);
+           route_is_able(request, fleet, i);
 }
 
 static bool untried(const struct route_request *request,
@@ -170,7 +172,7 @@ bool route_is_triable(const struct route_request *request,
 
     return s->room > 0 && attempts(fleet, i) == 0 &&
            (!fleet->total_full || fleet->total_idle > s->idle) &&
-           !tried_full(request, i) && untried(request, fleet, i);
+           !takes_no_more(request, s) && untried(request, fleet, i);
 }
 
 bool route_is_left_idle(const struct route_request *request,
@@ -230,6 +232,15 @@ bool route_is_own_swappable(const struct route_request *request,
            route_is_swappable(request, fleet, i);
 }
 
+/* Might strict use it, by who owns the key? */
+static bool strict_allows(const struct route_request *request,
+                          const struct route_fleet *fleet, uint32_t i)
+{
+    return request->key == ROUTE_IS_UNKEYED ||
+           (request->key == ROUTE_IS_UNKNOWN && !request->background) ||
+           route_owns(request, fleet, i);
+}
+
 enum route_refusal route_refuse(const struct route_request *request,
                                 const struct route_fleet *fleet, uint32_t i)
 {
@@ -240,11 +251,10 @@ enum route_refusal route_refuse(const struct route_request *request,
     if (refusal) {
         return refusal;
     }
-    if (request->mode == ROUTE_STRICT && request->key != ROUTE_IS_UNKEYED &&
-        request->key != ROUTE_IS_UNKNOWN && !route_owns(request, fleet, i)) {
-        return request->key == ROUTE_IS_UNLEARNABLE
-                   ? ROUTE_REFUSED_UNLEARNABLE
-                   : ROUTE_REFUSED_NOT_OWNER;
+    if (request->mode == ROUTE_STRICT && !strict_allows(request, fleet, i)) {
+        return request->key == ROUTE_IS_UNLEARNABLE ? ROUTE_REFUSED_UNLEARNABLE
+               : request->key == ROUTE_IS_UNKNOWN   ? ROUTE_REFUSED_NOT_LEARNT
+                                                    : ROUTE_REFUSED_NOT_OWNER;
     }
     if (tried(request, i)) {
         return ROUTE_REFUSED_TRIED;
@@ -258,8 +268,12 @@ enum route_refusal route_refuse(const struct route_request *request,
     if (load_flag(&m->slow)) {
         return ROUTE_REFUSED_SLOW;
     }
-    return s->idle == 0 && s->room == 0 ? ROUTE_REFUSED_FULL
-                                        : ROUTE_REFUSED_NONE;
+    if (s->idle > 0) {
+        return ROUTE_REFUSED_NONE;
+    }
+    return takes_no_more(request, s) ? ROUTE_REFUSED_CROWDED
+           : s->room == 0            ? ROUTE_REFUSED_FULL
+                                     : ROUTE_REFUSED_NONE;
 }
 
 const char *route_refusal_text(enum route_refusal refusal)

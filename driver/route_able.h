@@ -39,7 +39,7 @@ bool route_is_openable(const struct route_request *request,
 bool route_is_swappable(const struct route_request *request,
                         const struct route_fleet *fleet, uint32_t i);
 
-/* Will a link come free there, if one waits? */
+/* Will a link come free there, or may one be opened, if one waits? */
 bool route_is_busy(const struct route_request *request,
                    const struct route_fleet *fleet, uint32_t i);
 

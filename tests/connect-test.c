@@ -336,7 +336,7 @@ static void keywords(void)
     } refused[] = {
         {"MaxLag=5", "HYC00", "MaxLag=5"},
         {"ReadFrom=any", "HYC00", "ReadFrom=any"},
-        {"PoolCreate=background", "HYC00", "PoolCreate=background"},
+        {"PoolCreate=nobody", "HY024", "PoolCreate=nobody"},
         {"ManagerPooling=maybe", "HY024", "refuse"},
         {"AffinityScope=transaction", "HYC00", "AffinityScope=transaction"},
         {"PoolMin=1", "HYC00", "PoolMin=1"},

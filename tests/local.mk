@@ -46,6 +46,7 @@ check_scripts = \
 
 # One cmocka program for each file of driver/ under test, one group in each.
 unit_tests = \
+	tests/entry-order-test \
 	tests/entry-pooling-test \
 	tests/entry-test \
 	tests/surface-manager-test \
@@ -130,6 +131,7 @@ integration_programs = \
 	tests/manager-kept-test \
 	tests/manager-leak-test \
 	tests/manager-test \
+	tests/order-test \
 	tests/standby-test \
 	tests/storm-test \
 	tests/switch-test \
@@ -311,6 +313,8 @@ tests_guest_test_SOURCES = tests/guest-test.c $(trouble)
 tests_guest_test_LDADD = $(integration_ldadd)
 tests_hang_test_SOURCES = tests/hang-test.c $(expect)
 tests_hang_test_LDADD = $(integration_ldadd)
+tests_order_test_SOURCES = tests/order-test.c $(expect)
+tests_order_test_LDADD = $(integration_ldadd)
 tests_lost_test_SOURCES = tests/lost-test.c $(expect)
 tests_lost_test_LDADD = $(integration_ldadd)
 tests_standby_test_SOURCES = tests/standby-test.c $(expect)
@@ -346,6 +350,11 @@ tests_unit_session_attr_SOURCES = tests/unit-session_attr.c $(unit_folder)
 tests_unit_inner_CPPFLAGS = $(driver_libcore_la_CPPFLAGS)
 tests_unit_inner_SOURCES = \
 	tests/unit-inner.c \
+	tests/fake/fake_use.c \
+	tests/fake/fake_use.h \
+	$(NULL)
+tests_entry_order_test_SOURCES = \
+	tests/entry-order-test.c \
 	tests/fake/fake_use.c \
 	tests/fake/fake_use.h \
 	$(NULL)

@@ -148,6 +148,15 @@ static SQLRETURN connect_as(struct pretend_conn *conn)
     return rc;
 }
 
+static void count_connecting(const struct pretend_conn *conn, int more)
+{
+    struct pretend_instance *at = &pretend_at[conn->instance];
+
+    mutex_lock(&pretend_lock);
+    at->connecting += (uint32_t)more;
+    mutex_unlock(&pretend_lock);
+}
+
 static SQLRETURN driver_connect(SQLHDBC hdbc, SQLHWND window, SQLCHAR *string,
                                 SQLSMALLINT length, SQLCHAR *out,
                                 SQLSMALLINT room, SQLSMALLINT *needed,
@@ -168,7 +177,9 @@ static SQLRETURN driver_connect(SQLHDBC hdbc, SQLHWND window, SQLCHAR *string,
     snprintf(conn->user, sizeof conn->user, "%.*s",
              (int)strcspn(user + 4, ";"), user + 4);
     conn->instance = (uint32_t)strtoul((char *)string + 4, NULL, 10) - 1;
+    count_connecting(conn, 1);
     travel(conn);
+    count_connecting(conn, -1);
     rc = connect_as(conn);
     leave(conn);
     return rc;

@@ -35,6 +35,7 @@ enum pretend_manner {
 struct pretend_instance {
     enum pretend_manner manner;
     bool standby;
+    uint32_t connecting;  /* calls that open one, under way now */
     uint32_t open;        /* connections */
     uint32_t most;        /* that ever were open at once */
     uint64_t opened, reset, validated, probed; /* so far */

@@ -128,7 +128,7 @@ static void defaults_are_this_versions(void **state)
     assert_int_equal(c.session.pool_wait, 3000);
     assert_string_equal(c.session.key, "");
     assert_int_equal(c.fleet.balance, CONFIG_ADAPTIVE);
-    assert_int_equal(c.fleet.create, CONFIG_BORROWER);
+    assert_int_equal(c.fleet.create, CONFIG_BACKGROUND);
     assert_int_equal(c.fleet.move, CONFIG_MOVE_NONE);
     assert_int_equal(c.fleet.pool_max, 20);
     assert_int_equal(c.fleet.pool_max_total, 0);
@@ -219,8 +219,7 @@ static void what_does_not_work_yet_is_refused(void **state)
         "ClientAffinityTimeout=1000", "ClientAffinityBy=user",
         "ReadYourWrites=session", "ReadYourWritesWait=1", "ReadFrom=any",
         "MaxLag=10", "AffinityColumn=customer_id", "ReadFunctions=f",
-        "CleanFunctions=f", "PoolCreate=background",
-        "SessionLimit=1", "PoolReset=auto",
+        "CleanFunctions=f", "SessionLimit=1", "PoolReset=auto",
         "PoolReset=none", "Failover=session",
     };
 
@@ -244,7 +243,7 @@ static void what_happens_anyway_may_be_asked_for(void **state)
               "ClientAffinityTimeout=20000;ClientAffinityBy=session;"
               "ReadYourWrites=none;ReadYourWritesWait=0;ReadFrom=primary;"
               "MaxLag=0;AffinityColumn=;ReadFunctions=;CleanFunctions=;"
-              "Capacity=0;PoolCreate=borrower;PoolInitial=0;PoolMin=0;"
+              "Capacity=0;PoolCreate=background;PoolInitial=0;PoolMin=0;"
               "SessionLimit=0;PoolReset=full;ManagerPooling=refuse;Failover=none;Log=;"
               "LogLevel=error;Metrics=");
     assert_int_equal(c.warning_count, 0);

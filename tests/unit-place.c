@@ -444,7 +444,7 @@ static void an_instance_that_hangs_costs_half_a_second_once(void **state)
     pretend_set(0, PRETEND_SERVES);
     settle();
     assert_int_equal(where(&s[2]), 1);
-    assert_int_equal(logins[0]->stock[0].idle, 1); /* the late one */
+    assert_int_equal(pretend_at[0].opened, 1); /* by the late one */
     end_fleet();
 }
 
@@ -1053,7 +1053,7 @@ static void owners_are_learnt_before_a_unit_goes_on(void **state)
     struct session *s = sessions;
     (void)state;
 
-    begin_fleet(3, "PoolMax=2;");
+    begin_fleet(3, "PoolMax=2;PoolCreate=borrower;");
     pretend_keys[0] = (struct pretend_key){ ROUTE_IS_UNKNOWN, 2, true,
                                             false };
     place(&s[0], "strict k0");
@@ -1082,14 +1082,14 @@ static void what_is_learnt_meanwhile_counts(void **state)
     struct session *s = sessions;
     (void)state;
 
-    begin_fleet(2, "PoolMax=2;");
+    begin_fleet(2, "PoolMax=2;PoolCreate=borrower;");
     pretend_keys[0] = (struct pretend_key){ ROUTE_IS_UNKNOWN, 0, false,
                                             false };
     place(&s[0], "strict k0 wait100");
     place(&s[1], "strict k0 wait100");
     sim_run(0);
     sim_run(0);
-    assert_int_equal(sim_jobs(), 2);
+    assert_int_equal(sim_queued(), 2);
     pretend_keys[0].state = ROUTE_IS_MOVING;
     settle();
     assert_int_equal(s[0].state, PLACING);
@@ -1099,6 +1099,169 @@ static void what_is_learnt_meanwhile_counts(void **state)
     assert_int_equal(s[0].state, FAILED);
     assert_int_equal(s[0].order.why.code, WHY_NO_OWNER);
     assert_int_equal(s[1].state, FAILED);
+    end_fleet();
+}
+
+/* PoolCreate=background: what was opened for one goes to who came before it and
+   can use it; the order of that one is then the other's (rules §3.1). */
+static void what_is_opened_is_for_who_came_first(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    for (int borrower = 0; borrower < 2; borrower++) {
+        begin_fleet(1, borrower ? "PoolCreate=borrower;" : "");
+        place(&s[0], "hint");
+        settle(); /* it is known to be up: several may be opened */
+        place(&s[1], "hint");
+        place(&s[2], "hint");
+        sim_run(0);
+        sim_run(0);
+        assert_int_equal(sim_jobs(), 2);
+        sim_run_job(1); /* the second one's */
+        settle();
+        assert_int_equal(pretend_at[0].opened, 3);
+        assert_int_equal(where(&s[1]), 1);
+        assert_int_equal(where(&s[2]), 1);
+        assert_int_equal(s[1].order.verdict.action,
+                         borrower ? ROUTE_OPEN : ROUTE_TAKE);
+        assert_int_equal(s[2].order.verdict.action, ROUTE_OPEN);
+        end_fleet();
+    }
+}
+
+/* A unit that got another link leaves its order to others, and if nobody wants
+   it and no helper is at it, it is taken back. */
+static void no_order_is_left_for_nobody(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(1, "PoolMax=4;");
+    place(&s[0], "hint");
+    settle();
+    place(&s[1], "hint");
+    sim_run(0);
+    assert_int_equal(logins[0]->stock[0].opening, 1);
+    give(&s[0], false); /* sooner than the new one */
+    settle();
+    assert_int_equal(where(&s[1]), 1);
+    assert_int_equal(logins[0]->total, 1);
+    assert_int_equal(pretend_at[0].opened, 1);
+    end_fleet();
+
+    begin_fleet(1, "PoolMax=4;");
+    place(&s[0], "hint");
+    settle();
+    place(&s[1], "hint");
+    sim_run(0);
+    place(&s[2], "hint");
+    sim_run(0);
+    assert_int_equal(logins[0]->stock[0].opening, 2);
+    pretend_set(0, PRETEND_HANGS);
+    sim_run_job(0); /* the first one's has begun */
+    sim_run_job(0);
+    give(&s[0], false);
+    while (sim_runnables()) {
+        sim_run(0);
+    }
+    assert_int_equal(where(&s[1]), 1);
+    place(&s[3], "hint"); /* takes it over */
+    while (sim_runnables()) {
+        sim_run(0);
+    }
+    assert_int_equal(logins[0]->stock[0].opening, 2);
+    pretend_set(0, PRETEND_SERVES);
+    settle();
+    assert_int_equal(where(&s[2]), 1);
+    assert_int_equal(where(&s[3]), 1);
+    assert_int_equal(pretend_at[0].opened, 3);
+    end_fleet();
+}
+
+/* Facts A1.6: with PoolCreate=background strict never goes elsewhere, known
+   owner or not. */
+static void strict_waits_until_its_owner_is_learnt(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=2;");
+    pretend_keys[0] = (struct pretend_key){ ROUTE_IS_UNKNOWN, 0, false,
+                                            false };
+    place(&s[0], "strict k0 wait100");
+    place(&s[1], "strict k0 wait0");
+    place(&s[2], "strict k0 wait5000");
+    place(&s[3], "hint k0");
+    settle();
+    assert_int_equal(s[1].state, FAILED);
+    assert_int_equal(s[1].order.why.code, WHY_WAIT_LATE);
+    assert_true(where(&s[3]) > 0);
+    pass(99);
+    assert_int_equal(s[0].state, PLACING);
+    pass(1);
+    assert_int_equal(s[0].state, FAILED);
+    assert_int_equal(s[0].order.why.code, WHY_WAIT_LATE);
+    assert_non_null(strstr(s[0].order.why.text, "not learnt"));
+    pretend_keys[0] = (struct pretend_key){ ROUTE_IS_OWNED, 1, false, false };
+    give(&s[3], false); /* an event */
+    settle();
+    assert_int_equal(where(&s[2]), 2);
+    end_fleet();
+}
+
+/* An instance that comes back is not run at: one tries while it is not known to
+   be up, and then a few at a time. */
+static void who_waits_does_not_run_at_it(void **state)
+{
+    enum { MANY = SESSIONS };
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(1, "PoolMax=30;ConnectTimeout=60000;");
+    pretend_set(0, PRETEND_HANGS);
+    for (int i = 0; i < MANY; i++) {
+        place(&s[i], i % 2 ? "strict k0" : "login2 strict k0");
+    }
+    settle();
+    assert_int_equal(pretend_at[0].connecting, 1);
+    pass(600); /* and nobody's patience has another one tried */
+    assert_int_equal(pretend_at[0].connecting, 1);
+    pretend_set(0, PRETEND_SERVES);
+    settle();
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(where(&s[i]), 1);
+    }
+    assert_int_equal(pretend_at[0].opened, MANY);
+    end_fleet();
+
+    begin_fleet(1, "PoolMax=30;ConnectTimeout=60000;");
+    place(&s[0], "hint");
+    settle(); /* it is up */
+    pretend_set(0, PRETEND_HANGS);
+    for (int i = 1; i < MANY; i++) {
+        place(&s[i], i % 2 ? "strict k0" : "login2 strict k0");
+    }
+    settle();
+    assert_int_equal(pretend_at[0].connecting, KEEPER_LANE_MAX);
+    pretend_set(0, PRETEND_SERVES);
+    settle();
+    for (int i = 1; i < MANY; i++) {
+        assert_int_equal(where(&s[i]), 1);
+    }
+    end_fleet();
+
+    begin_fleet(1, "PoolMax=30;"); /* it refuses: once or twice is enough */
+    pretend_set(0, PRETEND_REFUSES);
+    for (int i = 0; i < MANY; i++) {
+        place(&s[i], "strict k0");
+    }
+    settle();
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(s[i].state, FAILED);
+        assert_int_equal(s[i].order.why.code, WHY_REFUSED);
+    }
+    assert_int_equal(count_of(logins[0], 0, POOL_STAT_FAILED), 1);
     end_fleet();
 }
 
@@ -1392,8 +1555,7 @@ static bool suits(const struct unit *unit, uint32_t i)
     bool opens_first = owned && !strict &&
                        (o->mode == ROUTE_PREFER || unit->fresh);
 
-    if (m->role == ROUTE_STANDBY || (unit->tried &&
-                                     unit->tried[i] == ROUTE_TRIED_FAILED)) {
+    if (m->role == ROUTE_STANDBY || (unit->tried && unit->tried[i])) {
         return false;
     }
     if (m->health == ROUTE_DOWN &&
@@ -1431,6 +1593,7 @@ static bool may_open(const struct unit *unit, uint32_t i)
     bool strict = o->mode == ROUTE_STRICT;
 
     if (s->room == 0 || (unit->tried && unit->tried[i]) ||
+        (s->full_until && (s->full_until > sim_now() || s->opening > 0)) ||
         m->role == ROUTE_STANDBY || (m->slow && !strict) ||
         (m->health == ROUTE_SUSPECT && m->retry_at > sim_now() && !strict) ||
         (m->health == ROUTE_DOWN &&
@@ -1441,8 +1604,9 @@ static bool may_open(const struct unit *unit, uint32_t i)
         (s->opening > 0 || login->total_idle == s->idle)) {
         return false; /* nothing that could be closed for it */
     }
-    if (strict && o->key && o->owner.state != ROUTE_IS_UNKNOWN &&
-        !is_owner(unit, i)) {
+    if (strict && o->key && !is_owner(unit, i) &&
+        (o->owner.state != ROUTE_IS_UNKNOWN ||
+         fleet->config.create == CONFIG_BACKGROUND)) {
         return false;
     }
     return !(o->owner.state == ROUTE_IS_UNKNOWN && unit->learning) &&
@@ -1515,8 +1679,9 @@ static void check_done(const struct login *login, const struct unit *unit)
     }
     if (o->mode == ROUTE_STRICT && o->key) {
         const struct pretend_key *key = &pretend_keys[o->key->text[1] - '0'];
-        if (key->state == ROUTE_IS_OWNED ? key->owner != i
-                                         : key->state != ROUTE_IS_UNKNOWN) {
+        bool anywhere = key->state == ROUTE_IS_UNKNOWN &&
+                        fleet->config.create == CONFIG_BORROWER;
+        if (key->state == ROUTE_IS_OWNED ? key->owner != i : !anywhere) {
             broken("strict, and not on the owner", unit, i);
         }
     }
@@ -1747,8 +1912,9 @@ static void run_seed(void)
     sim_set_now(UINT64_C(1000000) * NS_PER_MS);
     snprintf(keywords, sizeof keywords,
              "PoolMax=%u;PoolTrust=%u;PoolMaxReuse=%u;ConnectTimeout=1000;"
-             "CheckTimeout=700;Capacity=2;LoadBalance=%s;%s", 1 + draw(4),
-             draw(2) * 500, draw(2) * 5, methods[draw(COUNT(methods))],
+             "CheckTimeout=700;Capacity=2;LoadBalance=%s;PoolCreate=%s;%s",
+             1 + draw(4), draw(2) * 500, draw(2) * 5,
+             methods[draw(COUNT(methods))], draw(3) ? "background" : "borrower",
              totals[draw(COUNT(totals))]);
     begin_fleet(1 + draw(4), keywords);
     for (turn = 0; turn < TURNS; turn++) {
@@ -1827,6 +1993,10 @@ int main(void)
         cmocka_unit_test(links_on_shelves_do_not_escape_the_idle_time),
         cmocka_unit_test(owners_are_learnt_before_a_unit_goes_on),
         cmocka_unit_test(what_is_learnt_meanwhile_counts),
+        cmocka_unit_test(what_is_opened_is_for_who_came_first),
+        cmocka_unit_test(no_order_is_left_for_nobody),
+        cmocka_unit_test(strict_waits_until_its_owner_is_learnt),
+        cmocka_unit_test(who_waits_does_not_run_at_it),
         cmocka_unit_test(without_helpers_a_unit_fails_at_once),
         cmocka_unit_test(short_sessions_use_all_instances_and_few_links),
         cmocka_unit_test(explain_takes_nothing),

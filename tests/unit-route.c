@@ -11,14 +11,14 @@
  *            down (passed over for 1 s more), due (down, and its time to
  *            retry has come), suspect and better (likewise) · drain slow
  *            primary standby readonly disabled · others + number of links that
- *            other logins open (0) · idle, held, open, reset, room + number (0; room 5) · age + ms
+ *            other logins open (0) · full + ms (takes no more, asked again then) · idle, held, open, reset, room + number (0; room 5) · age + ms
  *            of the oldest reset (10) · weight + number (1) · served + units ·
  *            group=name.  The word TOTAL: PoolMaxTotal is reached.
  *   request  hint prefer strict · owner=n1+n2 unknown learning moving
  *            unresolved unowned (default: no key) · read (default: write) ·
  *            nowait (PoolWait is over) · waited + ms (0) · ordered=n1 ·
- *            tried=n1+n2 (failed for this unit) · full=n1+n2 (takes no more) ·
- *            fresh (nothing was idle when it came) · seed + number · the name
+ *            tried=n1+n2 (failed for this unit) ·
+ *            background · fresh (nothing was idle when it came) · seed + number · the name
  *            of a balancing method (proportional: the rest is in unit-balance)
  *   verdict  action instance reason, "also" and an instance, "until" and ms
  */
@@ -50,7 +50,7 @@ static struct scene {
     struct route_fleet fleet;
     struct route_request request;
     uint32_t owners[MOST];
-    uint8_t tried[MOST];
+    bool tried[MOST];
 } scene;
 
 static const struct row *shown; /* for messages */
@@ -156,6 +156,8 @@ static void read_instance_word(uint32_t i, const char *word)
         m->opening = s->opening + (uint32_t)number(word, "others");
     } else if (number(word, "weight") >= 0) {
         m->weight = (uint32_t)number(word, "weight");
+    } else if (number(word, "full") >= 0) {
+        s->full_until = NOW + (uint64_t)number(word, "full") * NS_PER_MS;
     } else if (number(word, "age") >= 0) {
         s->reset_since = NOW - (uint64_t)number(word, "age") * NS_PER_MS;
     } else if (number(word, "served") >= 0) {
@@ -257,13 +259,13 @@ static void read_names(char *names, uint32_t *indexes, uint32_t *count)
     }
 }
 
-static void read_tried(char *names, enum route_tried how)
+static void read_tried(char *names)
 {
     uint32_t indexes[MOST], count = 0;
 
     read_names(names, indexes, &count);
     for (uint32_t i = 0; i < count; i++) {
-        scene.tried[indexes[i]] = (uint8_t)how;
+        scene.tried[indexes[i]] = true;
     }
     scene.request.tried = scene.tried;
 }
@@ -279,15 +281,15 @@ static void read_request_word(char *word)
         r->key = ROUTE_IS_OWNED;
         read_names(word + 6, scene.owners, &r->owner_count);
     } else if (strncmp(word, "tried=", 6) == 0) {
-        read_tried(word + 6, ROUTE_TRIED_FAILED);
-    } else if (strncmp(word, "full=", 5) == 0) {
-        read_tried(word + 5, ROUTE_TRIED_FULL);
+        read_tried(word + 6);
     } else if (strncmp(word, "ordered=", 8) == 0) {
         r->ordered = find(word + 8);
     } else if (strcmp(word, "read") == 0) {
         r->write = false;
     } else if (strcmp(word, "nowait") == 0) {
         r->queueing = false;
+    } else if (strcmp(word, "background") == 0) {
+        r->background = true;
     } else if (strcmp(word, "fresh") == 0) {
         r->fresh = true;
     } else if (number(word, "seed") >= 0) {
@@ -453,10 +455,15 @@ static void strict_stays_on_the_owner(void **state)
         { "full: wait for it", "n1:idle9 n2:held5,room0", "strict owner=n2",
           "wait n2 OWNER_FULL" },
         { "takes no more connections: wait for those in use",
-          "n1:idle9 n2:held1", "strict owner=n2 full=n2",
-          "wait n2 OWNER_FULL" },
+          "n1:idle9 n2:held1,full1000", "strict owner=n2",
+          "wait n2 OWNER_FULL until 1000" },
         { "takes no more, and none is in use",
-          "n1:idle9 n2:", "strict owner=n2 full=n2", "fail - OWNER_DOWN" },
+          "n1:idle9 n2:full1000", "strict owner=n2",
+          "wait n2 OWNER_FULL until 1000" },
+        { "it is asked again in time", "n1:idle9 n2:full0", "strict owner=n2",
+          "open n2 OWNER_OPEN" },
+        { "by one", "n1:idle9 n2:full0,open1", "strict owner=n2",
+          "wait n2 OWNER_FULL" },
         { "down: it is tried, for nobody else may",
           "n1:idle9 n2:down", "strict owner=n2", "open n2 OWNER_TRIAL" },
         { "down with an idle link: that is tried",
@@ -541,10 +548,16 @@ static void without_a_key_all_are_balanced(void **state)
           "wait n1 ORDERED" },
         { "unless something idle comes first",
           "n1:open1 n2:idle1", "hint ordered=n1",
-          "take n2 BALANCED_ANY" },
+          "take n2 BALANCED_ANY also n1" },
         { "nothing is opened behind it where a link will soon be idle",
           "n1:idle1,served2 n2:reset1,served1", "hint",
           "take n1 BALANCED_ANY" },
+        { "nor where one is being opened",
+          "n1:idle1,served2 n2:open1,served1", "hint",
+          "take n1 BALANCED_ANY" },
+        { "but what was ordered for the unit itself is left behind it",
+          "n1:idle1,served2 n2:open1,served1", "hint ordered=n2",
+          "take n1 BALANCED_ANY also n2" },
     };
     (void)state;
     expect_rows(rows, COUNT(rows));
@@ -578,6 +591,10 @@ static void an_unknown_owner_is_strict_only_for_strict(void **state)
         { "strict waits for what was opened for it",
           "n1:open1,idle1 n2:idle1", "strict unknown ordered=n1",
           "wait n1 ORDERED" },
+        { "PoolCreate=background: strict waits until it is learnt",
+          "n1:idle1 n2:", "strict unknown background", "wait - NOT_LEARNT" },
+        { "hint does not", "n1:idle1 n2:idle1,served1",
+          "hint unknown background", "take n1 UNKNOWN_IDLE" },
         { "not to be learnt: strict fails at once", "n1:idle1 n2:",
           "strict unlearnable", "fail - UNLEARNABLE" },
         { "not to be learnt: hint takes the balanced choice",
@@ -657,10 +674,14 @@ static void nobody_serves_what_he_cannot(void **state)
         { "draining", "n1:drain,idle1 n2:", "hint", "open n2 BALANCED_OPEN" },
         { "failed for this unit", "n1:idle1 n2:", "hint tried=n1",
           "open n2 BALANCED_OPEN" },
-        { "full for this unit: not opened, but an idle link will do",
-          "n1:idle1 n2:", "hint full=n1 owner=n1", "take n1 OWNER_IDLE" },
-        { "full for this unit: others are opened",
-          "n1: n2:", "hint full=n1 owner=n1", "open n2 OTHER_OPEN" },
+        { "takes no more: not opened, but an idle link will do",
+          "n1:idle1,full1000 n2:", "hint owner=n1", "take n1 OWNER_IDLE" },
+        { "takes no more: others are opened",
+          "n1:full1000 n2:", "hint owner=n1", "open n2 OTHER_OPEN" },
+        { "nobody takes more: wait until one is asked again",
+          "n1:full900 n2:full400", "hint", "wait - ALL_BUSY until 400" },
+        { "full, not down: what is down is tried only then",
+          "n1:full900 n2:down", "hint", "wait - ALL_BUSY until 900" },
         { "weight 0 is a last resort: not while another may be opened",
           "n1:weight0,idle1 n2:", "hint",
           "take n1 BALANCED_ANY also n2" },
@@ -813,8 +834,8 @@ static void at_the_total_idle_links_give_way(void **state)
           "TOTAL n1:idle1 n2:held1,room0", "strict owner=n2",
           "wait n2 OWNER_FULL" },
         { "the owner takes no more: nothing is closed in vain",
-          "TOTAL n1:idle1 n2:held1", "strict owner=n2 full=n2",
-          "wait n2 OWNER_FULL" },
+          "TOTAL n1:idle1 n2:held1,full1000", "strict owner=n2",
+          "wait n2 OWNER_FULL until 1000" },
         { "hint takes what is idle",
           "TOTAL n1:idle1 n2:", "hint owner=n2", "take n1 OTHER_BALANCED" },
         { "hint: what is idle cannot serve, the owner is opened",
@@ -859,13 +880,15 @@ static void refusals_follow_the_decision(void **state)
           "hint unlearnable", "NONE NONE" },
         { "strict, not learnt: anybody", "n1:idle1 n2:", "strict unknown",
           "NONE NONE" },
+        { "strict, not learnt, background: nobody may", "n1:idle1 n2:",
+          "strict unknown background", "NOT_LEARNT NOT_LEARNT" },
         { "hint, moving: anybody", "n1:idle1 n2:", "hint moving",
           "NONE NONE" },
         { "what no waiting changes", "n1:disabled n2:drain n3:standby "
           "n4:readonly", "hint", "DISABLED DRAINING STANDBY READ_ONLY" },
         { "reads", "n3:standby n4:readonly", "hint read", "NO_READS NONE" },
-        { "what time changes", "n1:down n2:slow n3:", "hint tried=n3",
-          "DOWN SLOW TRIED" },
+        { "what time changes", "n1:down n2:slow n3: n4:full1000",
+          "hint tried=n3", "DOWN SLOW TRIED CROWDED" },
     };
     static const char *const names[] = {
 #define ROUTE_REFUSAL(name, text) #name,
@@ -1077,10 +1100,11 @@ static void draw_scene(void)
             .idle = draw(3) / 2, .held = draw(2), .opening = draw(3) / 2,
             .reset = draw(3) / 2, .room = draw(2),
             .reset_since = NOW - draw(200) * NS_PER_MS,
+            .full_until = draw(4) ? 0 : NOW + draw(2) * NS_PER_MS,
         };
         m->opening = s->opening + draw(3) / 2; /* other logins */
         scene.fleet.total_idle += s->idle;
-        scene.tried[i] = (uint8_t)(draw(2) ? 0 : draw(3));
+        scene.tried[i] = draw(3) == 0;
         scene.owners[i] = draw(scene.fleet.count);
     }
     *r = (struct route_request){
@@ -1091,6 +1115,7 @@ static void draw_scene(void)
         .owners = scene.owners, .owner_count = 1 + draw(2),
         .tried = draw(2) ? scene.tried : NULL, .fresh = draw(4) == 0,
         .ordered = (int)draw(scene.fleet.count + 1) - 1,
+        .background = draw(2),
         .begin = NOW - draw(200) * NS_PER_MS, .now = NOW, .seed = drawn,
         .what = "k", .what_length = 1,
     };
@@ -1118,9 +1143,8 @@ static void check_opening(uint32_t i, bool also)
                 (!also && scene.fleet.total_idle > s->idle));
     assert_true(scene.members[i].health != ROUTE_DOWN ||
                 scene.members[i].opening == 0);
-    if (scene.request.tried) {
-        assert_int_equal(scene.tried[i], ROUTE_NOT_TRIED);
-    }
+    assert_false(scene.request.tried && scene.tried[i]);
+    assert_false(s->full_until > NOW || (s->full_until && s->opening > 0));
 }
 
 static void check_verdict(const struct verdict *v)
@@ -1137,10 +1161,10 @@ static void check_verdict(const struct verdict *v)
         assert_false(m->disabled || m->drained);
         assert_false(m->role == ROUTE_STANDBY);
         assert_false(m->read_only && r->write);
-        assert_false(r->tried && scene.tried[i] == ROUTE_TRIED_FAILED);
+        assert_false(r->tried && scene.tried[i]);
         if (r->mode == ROUTE_STRICT) { /* promise 2 */
             assert_true(r->key == ROUTE_IS_UNKEYED ||
-                        r->key == ROUTE_IS_UNKNOWN ||
+                        (r->key == ROUTE_IS_UNKNOWN && !r->background) ||
                         (r->key == ROUTE_IS_OWNED && is_owner(i)));
             assert_false(r->key == ROUTE_IS_UNKNOWN &&
                          v->action == ROUTE_TAKE);

@@ -69,6 +69,9 @@ struct fake_api {
     void (*release)(void);
     /* Waits until n calls hang; 0: not within 10 s. */
     int (*await_hanging)(unsigned n);
+    /* How many connects were under way at once, at most, up to now; counts anew
+       from here if `anew`. */
+    unsigned (*most_connecting)(int anew);
     /* Live handles of a SQL_HANDLE_ type, calls with handles that were none,
        and the latest handle that was allocated. */
     unsigned (*live)(SQLSMALLINT type);

@@ -26,6 +26,7 @@ static struct {
     bool answer_set;
     SQLRETURN answer;
     unsigned releases, hanging;
+    unsigned connecting, most_connecting;
 } fakes = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .changed = PTHREAD_COND_INITIALIZER,
@@ -185,7 +186,30 @@ void fake_hang(const struct fake *dbc, const bool *until)
     pthread_mutex_unlock(&fakes.lock);
 }
 
+void fake_connecting(bool begins)
+{
+    pthread_mutex_lock(&fakes.lock);
+    fakes.connecting += begins ? 1 : -1U;
+    if (fakes.connecting > fakes.most_connecting) {
+        fakes.most_connecting = fakes.connecting;
+    }
+    pthread_mutex_unlock(&fakes.lock);
+}
+
 /* ---- for tests ------------------------------------------------------------ */
+
+static unsigned api_most_connecting(int anew)
+{
+    unsigned most;
+
+    pthread_mutex_lock(&fakes.lock);
+    most = fakes.most_connecting;
+    if (anew) {
+        fakes.most_connecting = fakes.connecting;
+    }
+    pthread_mutex_unlock(&fakes.lock);
+    return most;
+}
 
 static void api_forget(void)
 {
@@ -261,6 +285,7 @@ EXPORT const struct fake_api fake_api = {
     .answer = api_answer,
     .release = api_release,
     .await_hanging = api_await_hanging,
+    .most_connecting = api_most_connecting,
     .live = fake_live,
     .mistakes = fake_mistakes,
     .latest = fake_latest,

@@ -333,6 +333,7 @@ SQLRETURN do_SQLDriverConnect(enum text_width width, SQLHDBC handle,
 {
     struct fake *dbc = fake_of(SQL_HANDLE_DBC, handle);
     struct text text;
+    SQLRETURN rc;
 
     (void)window;
     (void)completion;
@@ -346,7 +347,10 @@ SQLRETURN do_SQLDriverConnect(enum text_width width, SQLHDBC handle,
     text_free(&text);
     write_text(dbc->string, out, out_size, out_length, width,
                TEXT_CHARACTERS);
-    return connect_as_told(dbc);
+    fake_connecting(true);
+    rc = connect_as_told(dbc);
+    fake_connecting(false);
+    return rc;
 }
 
 /* Statements must have been freed before (facts §9). */

@@ -82,6 +82,9 @@ void fake_hang(const struct fake *dbc, const bool *until);
 /* Lets a hanging call look at its *until again. */
 void fake_wake(void);
 
+/* A connect begins, or ends. */
+void fake_connecting(bool begins);
+
 void fake_sleep(unsigned ms);
 
 #endif
