@@ -167,7 +167,11 @@ const char *odbc_value(SQLHDBC dbc, const char *sql)
     SQLLEN length = 0;
     SQLRETURN rc;
 
-    SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt);
+    if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt))) {
+        keep_error(SQL_HANDLE_DBC, dbc);
+        snprintf(value, sizeof out[0], "error %.5s", last_error);
+        return value;
+    }
     rc = SQLExecDirect(stmt, (SQLCHAR *)sql, SQL_NTS);
     if (SQL_SUCCEEDED(rc)) {
         rc = SQLFetch(stmt);

@@ -188,7 +188,7 @@ static bool is_cut_off(void *held)
     bool cut_off = strncmp(odbc_value(held, WHERE), "n2", 2) != 0;
 
     snprintf(refusal, sizeof refusal, "%.399s",
-             cut_off ? odbc_record(SQL_HANDLE_DBC, held, 1) : "n2");
+             cut_off ? odbc_error() : "n2");
     return cut_off;
 }
 
