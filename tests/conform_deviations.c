@@ -8,7 +8,8 @@
  * nobody below can mend; that it is its doing is shown by the same rule
  * holding below the manager.
  *
- * Rules and what they miss are patterns, * stands for anything.
+ * Rules and what they miss are patterns, * stands for anything; the first row
+ * that fits counts.
  */
 #include "autoconf.h"
 
@@ -42,15 +43,15 @@ static const struct {
       "n*: 0, not *", "unixODBC answers it, and notes only what has records" },
     { BOOK_BY_PSQLODBC, "SQLGetDiagField, Record Fields: CLASS_ORIGIN, *",
       "*: '', not *", "psqlODBC says nothing of origins" },
-    { BOOK_BY_PSQLODBC, "SQLGetDiag*", "*",
-      "psqlODBC divides a message into as many records as the buffer for the "
-      "first needs, and knows few fields" },
     { BOOK_BY_PSQLODBC, "Diagnostics*: *", "*: SQLSTATE *, not none",
       "psqlODBC tells of a statement's failure on the connection, too" },
     { BOOK_BY_PSQLODBC, "SQLGetDiagField, SQL_DIAG_ROW_COUNT: *", "*: 0, not 3",
       "psqlODBC counts only in SQLRowCount" },
     { BOOK_BY_PSQLODBC, "SQLGetDiagField, SQL_DIAG_DYNAMIC_FUNCTION: *", "*",
       "psqlODBC does not tell the kind of a statement" },
+    { BOOK_BY_PSQLODBC, "SQLGetDiag*", "*",
+      "psqlODBC divides a message into as many records as the buffer for the "
+      "first needs, and knows few fields" },
     { BOOK_BY_PSQLODBC, "SQLGetInfo, Information Types: *",
       "cut and terminated: *", "psqlODBC leaves what it cuts in a wide buffer "
       "without a terminator" },
