@@ -289,7 +289,15 @@ void fleet_answered(struct fleet *fleet, uint32_t i)
     mutex_unlock(&fleet->lock);
 }
 
-enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i,
+/* Others were answered while this one took all its time: too many at once are
+   no outage. */
+static bool was_crowded(struct fleet *fleet, uint32_t i, uint64_t began)
+{
+    return clock_ns() >= began + fleet->config.connect_timeout * NS_PER_MS &&
+           atomic_load(&fleet->instances[i].answered_at) > began;
+}
+
+enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i, uint64_t began,
                               const struct link_error *error)
 {
     struct instance *instance = &fleet->instances[i];
@@ -303,8 +311,9 @@ enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i,
     }
     if (fault == INNER_FAULT_INSTANCE || fault == INNER_FAULT_STARTING) {
         take_locked(fleet, i,
-                    fault == INNER_FAULT_STARTING ? FLEET_STARTING
-                                                  : FLEET_REFUSED,
+                    fault == INNER_FAULT_STARTING  ? FLEET_STARTING
+                    : was_crowded(fleet, i, began) ? FLEET_DOUBTED
+                                                   : FLEET_REFUSED,
                     error);
     } else {
         note_error_locked(instance, error, clock_ns());

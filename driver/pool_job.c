@@ -71,10 +71,19 @@ static void drop(struct link *link)
     login_release(login);
 }
 
+/* Its last call has answered, but pool_hung.c was already at its socket, or its
+   instance was found down. */
+static bool is_cut_locked(const struct link *link)
+{
+    return (link->ended && !link->left) ||
+           fleet_has_lost(fleet_of(link), link->pool->instance, link->opened);
+}
+
 void pool_job_settle_locked(struct link *link)
 {
     struct login *login = login_of(link);
     uint32_t i = link->pool->instance;
+    bool cut = is_cut_locked(link);
     struct unit *unit;
 
     mutex_assert_held(&login->lock);
@@ -82,12 +91,14 @@ void pool_job_settle_locked(struct link *link)
     link->answered = clock_ns();
     unit = link->unit;
     link->unit = NULL;
-    if (unit && fleet_has_lost(login->fleet, i, link->opened)) {
+    if (cut) {
         struct link_error error;
 
-        link_set_error(&error, "08S01", "was found down while it answered");
-        events->failed(unit, i, INNER_FAULT_LINK, &error);
-        pool_close_locked(link, POOL_STAT_CLOSED_RETIRED);
+        link_set_error(&error, "08S01", "was given up while it answered");
+        if (unit) {
+            events->failed(unit, i, INNER_FAULT_LINK, &error);
+        }
+        pool_close_locked(link, POOL_STAT_CLOSED_DEAD);
     } else if (unit && events->ready(unit, link)) {
         /* it was given away, for one session even if the login is out of
            date */
@@ -259,7 +270,8 @@ static void open_failed(struct link *link, const struct link_error *error)
     struct login *login = login_of(link);
     struct fleet *fleet = fleet_of(link);
     uint32_t i = link->pool->instance;
-    enum inner_fault fault = fleet_failed(fleet, i, error);
+    enum inner_fault fault = fleet_failed(fleet, i, atomic_load(&link->began),
+                                          error);
 
     fleet_set_slow(fleet, i, false);
     pool_stat_count(&link->pool->stats, POOL_STAT_FAILED);

@@ -243,7 +243,7 @@ static void refused(uint32_t i, const char *words)
     struct link_error error = { .state = "08001" };
 
     strncpy(error.text, words, sizeof error.text - 1);
-    fleet_failed(&fleet, i, &error);
+    fleet_failed(&fleet, i, clock_ns(), &error);
 }
 
 /* What one login may have is no sign of how the instance is. */
@@ -266,6 +266,45 @@ static void a_login_s_own_limit_concerns_nobody_else(void **state)
     assert_int_equal(instances[OTHER].state.health, ROUTE_UNTRIED);
 }
 
+/* An opening at OTHER takes so long and fails, and another one is through after
+   so long (0: none is). */
+static void time_out(unsigned ms, unsigned other)
+{
+    struct link_error error = { .state = "08001", .text = "timeout expired" };
+    uint64_t began = clock_ns();
+
+    if (other) {
+        pass(other);
+        fleet_answered(&fleet, OTHER);
+    }
+    pass(ms - other);
+    fleet_failed(&fleet, OTHER, began, &error);
+}
+
+/* Too many links that are opened at once keep each other waiting. */
+static void a_crowd_is_no_outage(void **state)
+{
+    static const struct inner psqlodbc = { .kind = &inner_psqlodbc };
+
+    (void)state;
+    fleet.config.connect_timeout = 2000;
+    instances[OTHER].inner = &psqlodbc;
+    instances[OTHER].opening = lane_new();
+    fleet_answered(&fleet, OTHER);
+    for (int n = 0; n < 5; n++) {
+        time_out(2000, 1);
+        assert_int_equal(instances[OTHER].state.health, ROUTE_SUSPECT);
+    }
+    time_out(100, 0); /* that is no silence but an answer */
+    assert_int_equal(instances[OTHER].state.health, ROUTE_DOWN);
+    pass(1000);
+    fleet_answered(&fleet, OTHER);
+    time_out(2000, 0);
+    time_out(2000, 0);
+    assert_int_equal(instances[OTHER].state.health, ROUTE_DOWN);
+    lane_close(instances[OTHER].opening);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -278,6 +317,7 @@ int main(void)
         TEST(what_takes_long_and_is_rare_is_no_latency),
         TEST(a_server_started_anew_is_said_and_its_links_are_suspect),
         TEST(a_login_s_own_limit_concerns_nobody_else),
+        TEST(a_crowd_is_no_outage),
     };
 
     return cmocka_run_group_tests_name("fleet_facts", tests, NULL, NULL);

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -518,6 +519,55 @@ static void what_lies_on_a_shelf_is_not_left_hanging(void **state)
     await_no_connections();
 }
 
+static struct login *cut_login;
+
+/* pool_hung.c finds the call that is under way overdue. */
+static void cut(void)
+{
+    struct login *login = cut_login;
+    uint64_t began = 0;
+
+    cut_login = NULL;
+    if (!login) {
+        return;
+    }
+    mutex_lock(&login->lock);
+    for (uint32_t i = 0; i < login->fleet->count; i++) {
+        const struct link *link = login->pools[i].links[LINK_RESET];
+
+        began = link ? atomic_load(&link->began) : began;
+    }
+    mutex_unlock(&login->lock);
+    login_end_hung(login, began + login->fleet->config.check_timeout *
+                                      NS_PER_MS);
+}
+
+/* A call that answers in the very moment when it is given up has left a link
+   whose socket is shut. */
+static void what_was_cut_while_it_answered_is_not_handed_on(void **state)
+{
+    struct taken alone = take_as("PoolTrust=60000;", "u", 3, false);
+    struct place_order order = { .login = alone.login, .pool_wait_ms = 10000,
+                                 .deadline = UINT64_MAX };
+    int ends[2];
+    (void)state;
+
+    assert_true(place_unit(&order));
+    place_done(&order);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    order.link->socket = ends[0] + 1;
+    order.link->touched = true;
+    cut_login = alone.login;
+    pretend_pause = cut;
+    pool_give(order.link, false); /* to be reset, which is cut */
+    await_no_connections();
+    pretend_pause = NULL;
+    assert_null(cut_login);
+    close(ends[1]);
+    login_retire(alone.login);
+    let_go(alone);
+}
+
 /* ---- fork ------------------------------------------------------------------------- */
 
 static uint32_t opened_so_far(void)
@@ -624,6 +674,7 @@ int main(void)
         cmocka_unit_test(nothing_breaks_and_nothing_is_left),
         cmocka_unit_test(nothing_gets_lost_on_shelves),
         cmocka_unit_test(what_lies_on_a_shelf_is_not_left_hanging),
+        cmocka_unit_test(what_was_cut_while_it_answered_is_not_handed_on),
         cmocka_unit_test(a_child_begins_with_no_fleet),
     };
 
