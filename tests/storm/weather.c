@@ -18,13 +18,15 @@ static struct {
     unsigned seed;
     atomic_bool over;
     _Atomic int phase;
+    atomic_bool meddles;
     struct weather_sums sums; /* each field one hand's, but for failed */
     _Atomic unsigned failed;
 } weather = { .phase = WEATHER_CHANGES };
 
 int weather_now(void)
 {
-    return atomic_load(&weather.phase);
+    return atomic_load(&weather.meddles) ? WEATHER_CHANGES
+                                         : atomic_load(&weather.phase);
 }
 
 void weather_phase(int phase)
@@ -96,6 +98,7 @@ static void *strike(void *unused)
 
 static void *meddle(void *unused)
 {
+    enum { MEDDLED_MS = 500 }; /* until its effects are over */
     unsigned state = weather.seed ^ 0x5bd1e995u;
 
     (void)unused;
@@ -103,9 +106,12 @@ static void *meddle(void *unused)
         unsigned instance = storm_draw(&state, STORM_INSTANCES);
         enum meddle what = (enum meddle)storm_draw(&state, MEDDLES);
 
-        weather_rest(300 + storm_draw(&state, 2500));
+        weather_rest(300 + storm_draw(&state, 4000));
+        atomic_store(&weather.meddles, true);
         weather.failed += !meddle_with(what, instance, &state);
         weather.sums.meddles[what]++;
+        storm_rest(MEDDLED_MS);
+        atomic_store(&weather.meddles, false);
     }
     return NULL;
 }
