@@ -61,6 +61,12 @@ while IFS="$tab" read -r line; do
     fi
 done <"$work/rows"
 
+is "odbc.ini.sample has what does not work yet under its heading, and no more" \
+    "$(sed -n '/^# ---- Keywords of later/,$ s/^;\([A-Za-z]*\) =.*/\1/p' \
+        odbc.ini.sample | LC_ALL=C sort | tr '\n' ' ')" \
+    "$(awk -F '\t' '$3 ~ /^Not yet/ { print $1 }' "$work/rows" |
+        LC_ALL=C sort | tr '\n' ' ')"
+
 cut -f 1 "$work/rows" | LC_ALL=C sort >"$work/words"
 empty "odbc.ini.sample has no other keyword" \
     "$(cut -f 1 "$work/sample" | grep -vxF -e Driver -e Description |
