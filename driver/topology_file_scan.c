@@ -11,9 +11,12 @@
 #include "topology_file_scan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { LINE_MAX_BYTES = 1000 }; /* iniparser gives up at about 1,024 */
 
@@ -229,19 +232,40 @@ static bool sort(struct scanning *s)
     return true;
 }
 
+/* A FIFO would hold whoever connects until somebody writes, and a device may
+   have no end. */
+static FILE *open_regular(const char *path, struct why *why)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat about;
+    FILE *file = NULL;
+
+    if (fd >= 0 && fstat(fd, &about) == 0 && !S_ISREG(about.st_mode)) {
+        why_set(why, WHY_INI, "AffinityMap %s: it is no regular file", path);
+    } else {
+        file = fd >= 0 ? fdopen(fd, "r") : NULL;
+        if (!file) {
+            why_set(why, WHY_INI, "AffinityMap %s: %s", path, strerror(errno));
+        }
+    }
+    if (!file && fd >= 0) {
+        close(fd);
+    }
+    return file;
+}
+
 bool topology_scan_read(const char *path, const struct fleet *fleet,
                         struct topology_scan *scan, struct why *why)
 {
     struct scanning s = { .path = path, .fleet = fleet, .scan = scan,
                           .why = why };
-    FILE *file = fopen(path, "re");
+    FILE *file = open_regular(path, why);
     char *line = NULL;
     size_t room = 0;
     ssize_t length;
     bool ok = true;
 
     if (!file) {
-        why_set(why, WHY_INI, "AffinityMap %s: %s", path, strerror(errno));
         return false;
     }
     errno = 0;

@@ -6,6 +6,8 @@
  */
 #include "unit-topology.h"
 
+#include <sys/stat.h>
+
 static struct why why;
 static const char *owned = "";
 
@@ -148,6 +150,27 @@ static void test_missing_file(void **state)
     assert_null(topology_file_read("/no/such.map", &fleet, "", &why));
     assert_string_equal(why.text,
                         "AffinityMap /no/such.map: No such file or directory");
+}
+
+/* None of them may be waited for, or read to its end. */
+static void test_no_regular_file(void **state)
+{
+    const char *paths[] = { "/", "/dev/zero", map_path };
+    (void)state;
+
+    unlink(map_path);
+    assert_int_equal(mkfifo(map_path, 0600), 0);
+    for (size_t i = 0; i < COUNT(paths); i++) {
+        char expected[500];
+
+        snprintf(expected, sizeof expected,
+                 "AffinityMap %s: it is no regular file", paths[i]);
+        alarm(60);
+        assert_null(topology_file_read(paths[i], &fleet, "", &why));
+        alarm(0);
+        assert_string_equal(why.text, expected);
+    }
+    unlink(map_path);
 }
 
 static void test_two_sources(void **state)
@@ -344,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_long_line),
         cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_no_regular_file),
         cmocka_unit_test(test_two_sources),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_defaults),
