@@ -17,9 +17,11 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
 #include "command_likely.h"
+#include "link_note.h"
 #include "session.h"
 
 /* A prepared command tells its columns before it has values: as wide as
@@ -64,7 +66,26 @@ void entry_forget_command(struct stmt *stmt)
 {
     command_free(stmt->command);
     stmt->command = NULL;
-    stmt->prepared = PREPARED_THEIRS;
+    stmt->prepared = stmt->theirs;
+}
+
+/* With a SessionLimit: what the session runs, or is about to. */
+static void note_text(struct stmt *stmt, enum text_width width,
+                      enum entry_way way, const void *text, SQLINTEGER length)
+{
+    char shown[LINK_NOTE_ROOM];
+    struct text utf8;
+
+    if (stmt->theirs != PREPARED_NOTED) {
+        return;
+    }
+    text_init_wiped(&utf8);
+    text_append_argument(&utf8, text, length, width, TEXT_CHARACTERS);
+    link_note_shown(text_string(&utf8), shown);
+    text_free(&utf8);
+    session_note_ran(stmt->dbc->session, shown);
+    free(stmt->noted);
+    stmt->noted = way == WAY_PREPARE ? strdup(shown) : NULL;
 }
 
 /* ---- units ----------------------------------------------------------- */
@@ -326,9 +347,11 @@ SQLRETURN entry_run_text(SQLHSTMT handle, void *text, SQLINTEGER length,
         return refuse_text(stmt, width, way, text, length, rc);
     }
     entry_forget_command(stmt);
-    return take_command(stmt, width, way, text, length, &rc)
-               ? rc
-               : entry_forward_text(stmt, width, way, text, length);
+    if (take_command(stmt, width, way, text, length, &rc)) {
+        return rc;
+    }
+    note_text(stmt, width, way, text, length);
+    return entry_forward_text(stmt, width, way, text, length);
 }
 
 SQLRETURN entry_run_prepared(SQLHSTMT handle)
@@ -347,6 +370,9 @@ SQLRETURN entry_run_prepared(SQLHSTMT handle)
         return leave(stmt, diag_add(&stmt->head.diags, WHY_SEQUENCE,
                                     "nothing is prepared"));
     default:
+        if (stmt->noted) {
+            session_note_ran(stmt->dbc->session, stmt->noted);
+        }
         return entry_forward_execute(stmt);
     }
 }

@@ -305,6 +305,9 @@ struct stmt *handle_new_stmt(struct dbc *dbc, const struct inner_calls *call,
     stmt->child.inner = inner;
     stmt->child.type = SQL_HANDLE_STMT;
     stmt->child.done = give_stmt;
+    stmt->theirs = session_is_noted(dbc->session) ? PREPARED_NOTED
+                                                  : PREPARED_THEIRS;
+    stmt->prepared = stmt->theirs;
     for (int role = 0; role < DESC_ROLES; role++) {
         struct desc *desc = &stmt->implicit[role];
 
@@ -327,6 +330,7 @@ static void end_stmt(struct stmt *stmt)
 {
     end(&stmt->head);
     command_free(stmt->command);
+    free(stmt->noted);
     for (int role = 0; role < DESC_ROLES; role++) {
         end(&stmt->implicit[role].head);
     }

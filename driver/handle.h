@@ -108,7 +108,9 @@ struct desc {
 enum __attribute__((packed)) stmt_prepared {
     PREPARED_THEIRS,  /* whatever the inner statement holds */
     PREPARED_COMMAND, /* an SQL command of ours */
-    PREPARED_NOTHING  /* the latest text was ours and wrong */
+    PREPARED_NOTHING, /* the latest text was ours and wrong */
+    PREPARED_NOTED    /* as THEIRS, and texts are noted (SessionLimit), for
+                         which they go the longer way */
 };
 
 struct stmt {
@@ -120,7 +122,9 @@ struct stmt {
     struct dbc *dbc;
     /* entry_exec.c's: what SQLExecute would run */
     enum stmt_prepared prepared;
+    enum stmt_prepared theirs; /* PREPARED_THEIRS, or PREPARED_NOTED */
     struct command *command; /* PREPARED_COMMAND: which; else NULL */
+    char *noted;             /* PREPARED_NOTED: what is prepared; or NULL */
     atomic_bool executed;    /* entry_exec.c's: may have a cursor */
     struct desc implicit[DESC_ROLES];
     /* what the application set; written under dbc->lock, read without */

@@ -26,6 +26,7 @@
 #include "why.h"
 
 struct diags;
+struct link_note;
 struct pool;
 struct text;
 struct unit;
@@ -122,6 +123,8 @@ struct link {
                                or it is queued */
     uint64_t shelved;  /* ns: pool_shelf.c's; guarded by the shelf's lock */
     struct link_use use;
+    struct link_note *note; /* NULL: there is no SessionLimit */
+    uint64_t told; /* the `taken` of whom was told that he is beyond it */
     struct unit *unit; /* whose order it is opened or validated for */
     bool ordered;      /* opened for sessions, not to ask or to probe */
     bool orphan;       /* the unit that ordered it waits no more */

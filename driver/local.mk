@@ -54,6 +54,7 @@ EXTRA_DIST += \
 	driver/library.h \
 	driver/link.h \
 	driver/link_call.h \
+	driver/link_note.h \
 	driver/link_probe.h \
 	driver/link_socket.h \
 	driver/link_state.def \
@@ -225,6 +226,7 @@ driver_libcore_la_SOURCES = \
 	driver/pool_hung.c \
 	driver/pool_job.c \
 	driver/pool_life.c \
+	driver/pool_limit.c \
 	driver/pool_login.c \
 	driver/pool_order.c \
 	driver/pool_probe.c \
@@ -232,6 +234,7 @@ driver_libcore_la_SOURCES = \
 	driver/pool_stat.c \
 	driver/link.c \
 	driver/link_error.c \
+	driver/link_note.c \
 	driver/link_probe.c \
 	driver/link_query.c \
 	driver/link_reset.c \

@@ -37,6 +37,7 @@ enum lock_rank {
     LOCK_INI,     /* libodbcinst's files; iniparser */
     LOCK_EVENTS,  /* a fleet's latest events */
     LOCK_SOCKET,  /* the duplicates of links' sockets */
+    LOCK_NOTE,    /* what the session that holds a link does with it */
     LOCK_DIAG,    /* one handle's records */
     LOCK_RANKS
 };

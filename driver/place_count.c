@@ -7,6 +7,7 @@
  */
 #include "autoconf.h"
 
+#include "link_note.h"
 #include "place_unit.h"
 
 #include <utlist.h>
@@ -25,6 +26,9 @@ void place_hand_out(struct place_order *order, struct link *link,
                                                    : POOL_LENT_OTHER;
     }
     order->link = link;
+    if (link->note) {
+        link_note_begin(link->note, order->key ? order->key->text : NULL);
+    }
     pool_lend(link, how, now);
     fleet_unit_begins(fleet, i);
 }

@@ -9,6 +9,7 @@
  */
 #include "autoconf.h"
 
+#include "link_note.h"
 #include "pool.h"
 #include "pool_shelf.h"
 
@@ -114,6 +115,9 @@ struct link *pool_new_link(struct pool *pool)
         link->inner = pool->login->fleet->instances[pool->instance].inner;
         link->wide = pool->login->wide;
         link->hdbc = SQL_NULL_HDBC;
+        if (pool->login->fleet->config.session_limit) {
+            link->note = link_note_new(); /* else nothing is noted */
+        }
         login_retain(pool->login);
     }
     return link;
@@ -128,6 +132,12 @@ void pool_crowded_locked(struct pool *pool, bool crowded)
     pool->full_until =
         crowded ? now + clock_jitter_ns(pool->full_ms, now / 1000) : 0;
     count_stock(pool);
+}
+
+void pool_free_link(struct link *link)
+{
+    link_note_free(link->note);
+    free(link);
 }
 
 void pool_drop_locked(struct link *link)

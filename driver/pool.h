@@ -128,6 +128,11 @@ uint64_t login_end_hung(struct login *login, uint64_t now);
    Locks: takes login->lock. */
 uint64_t login_tend(struct login *login, bool used, uint64_t now);
 
+/* Tells of each session once that holds a link for longer than SessionLimit
+   (pool_limit.c).  Returns when to look again: ns, UINT64_MAX = when somebody
+   opens a link.  Locks: takes login->lock. */
+uint64_t login_tell_overlong(struct login *login, uint64_t now);
+
 /* Closes what is idle and from now on every link that comes back.
    Locks: takes login->lock. */
 void login_retire(struct login *login);
@@ -350,6 +355,7 @@ void pool_crowded_locked(struct pool *pool, bool crowded);
 /* Takes a link out of its pool for good; the caller frees it, and releases
    the login without the lock.  Locks: holds login->lock. */
 void pool_drop_locked(struct link *link);
+void pool_free_link(struct link *link);
 
 /* Has a helper run this job on the link.  False: none can be had.
    Locks: holds login->lock. */

@@ -67,7 +67,7 @@ static void drop(struct link *link)
     pool_drop_locked(link);
     pool_serve_locked(login);
     mutex_unlock(&login->lock);
-    free(link);
+    pool_free_link(link);
     login_release(login);
 }
 

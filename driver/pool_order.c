@@ -64,7 +64,7 @@ static void forget(struct link *link)
 
     pool_drop_locked(link);
     login_release(login);
-    free(link);
+    pool_free_link(link);
 }
 
 bool pool_open_locked(struct pool *pool, struct unit *unit, enum pool_job job,

@@ -17,6 +17,7 @@
 #include "command.h"
 #include "config.h"
 #include "diag.h"
+#include "link_note.h"
 #include "session_attr.h"
 #include "session_inside.h"
 
@@ -201,6 +202,18 @@ bool session_cancel(struct session *s, SQLHSTMT inner)
 bool session_keep_child(struct session *s, SQLSMALLINT type, SQLHANDLE inner)
 {
     return s->link && pool_keep_child(s->link, type, inner);
+}
+
+bool session_is_noted(const struct session *s)
+{
+    return s->link && s->link->note;
+}
+
+void session_note_ran(struct session *s, const char *shown)
+{
+    if (session_is_noted(s)) {
+        link_note_ran(s->link->note, shown);
+    }
 }
 
 void session_note_attr(struct session *s, SQLINTEGER attribute)

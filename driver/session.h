@@ -131,6 +131,10 @@ void session_await_cancels(struct session *s);
    reset does it. */
 bool session_keep_child(struct session *s, SQLSMALLINT type, SQLHANDLE inner);
 
+/* Is it noted what runs over the link (link_note.h)?  What is shown of it. */
+bool session_is_noted(const struct session *s);
+void session_note_ran(struct session *s, const char *shown);
+
 /* Notes an attribute set after connect, so that giving the link back can undo
    it (facts §10: no SQL resets what the inner driver keeps in the HDBC). */
 void session_note_attr(struct session *s, SQLINTEGER attribute);

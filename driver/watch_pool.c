@@ -3,7 +3,7 @@
 
 /*
  * The pools of all logins: what is worn is closed, what is missing is opened
- * (pool_life.c).
+ * (pool_life.c), and who holds a link too long is told of (pool_limit.c).
  */
 #include "autoconf.h"
 
@@ -36,6 +36,7 @@ uint64_t watch_pool(struct fleet *fleet, uint64_t now)
     logins = login_all(fleet, &count);
     for (uint32_t k = 0; k < count; k++) {
         next = clock_earlier(next, login_tend(logins[k], used, now));
+        next = clock_earlier(next, login_tell_overlong(logins[k], now));
         login_release(logins[k]);
     }
     free(logins);

@@ -72,6 +72,7 @@ unit_tests = \
 	tests/unit-keeper_clock \
 	tests/unit-link \
 	tests/unit-link_error \
+	tests/unit-link_note \
 	tests/unit-link_probe \
 	tests/unit-link_reset \
 	tests/unit-link_socket \

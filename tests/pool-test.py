@@ -107,8 +107,9 @@ def closings():
     beside.close()
     until('one that has died is closed, as dead',
           lambda: int(stats(looker, 'n2').closed_dead) >= 1)
-    connect(string).close()
+    c = connect(string)
     looker.execute('REFRESH AFFINITY LINKS').fetchall()
+    c.close()
     until('one that is to be renewed is closed, as retired',
           lambda: int(stats(looker, 'n2').closed_retired) >= 1)
     looker.close()
@@ -244,5 +245,47 @@ def replaced_unseen():
     looker.close()
 
 
+# ---- who holds one too long ------------------------------------------------------
+
+def overlong():
+    string = 'DSN=orders;SessionLimit=400'
+    looker = connect(string + ';AffinityKey=500')
+
+    def told(instance):
+        return [r.event for r in looker.execute('SHOW AFFINITY EVENTS')
+                if r.instance == instance and 'has held' in r.event]
+
+    def holds(*statements):
+        """What is told of a session on n2 that runs these."""
+        before = len(told('n2'))
+        c = connect(string + ON_N2)
+        for statement in statements:
+            c.execute(*statement)
+        until('it is told of', lambda: len(told('n2')) > before)
+        c.close()
+        return told('n2')[0]
+    check('a session that holds a link too long is told of, with its key and '
+          'the latest text',
+          "key 1500, last ran: SELECT 'caf\u00e9', 2" in
+          holds(['SELECT 1'], ["SELECT 'caf\u00e9', 2"]), told('n2'))
+    event = holds(['SELECT ?::int + 1', 4711])
+    check('a prepared one without its parameters',
+          'last ran: SELECT ?::int + 1' in event and '4711' not in event, event)
+    event = holds(["SELECT 'geheim' AS password"])
+    check('no text that may hold a password',
+          'geheim' not in event and 'may hold a password' in event, event)
+    event = holds()
+    check('and one that did nothing', 'has run nothing' in event, event)
+    until('each is counted', lambda: int(stats(looker, 'n2').abandoned) >= 4)
+    quiet = connect('DSN=orders' + ON_N2)
+    quiet.execute('SELECT 1')
+    time.sleep(0.6)
+    same('without a limit nothing is told',
+         [r for r in quiet.execute('SHOW AFFINITY EVENTS')
+          if 'has held' in r.event], [])
+    quiet.close()
+    looker.close()
+
+
 tap_run(counted, closings, shown, idle_times, kept_open, opened_first, lifetimes,
-        too_many, replaced_unseen)
+        too_many, replaced_unseen, overlong)

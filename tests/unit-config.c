@@ -219,7 +219,7 @@ static void what_does_not_work_yet_is_refused(void **state)
         "ClientAffinityTimeout=1000", "ClientAffinityBy=user",
         "ReadYourWrites=session", "ReadYourWritesWait=1", "ReadFrom=any",
         "MaxLag=10", "AffinityColumn=customer_id", "ReadFunctions=f",
-        "CleanFunctions=f", "SessionLimit=1", "PoolReset=auto",
+        "CleanFunctions=f", "PoolReset=auto",
         "PoolReset=none", "Failover=session",
     };
 

@@ -239,6 +239,48 @@ static void what_fails_is_tried_later_and_later(void **state)
     end_fleet();
 }
 
+/* ---- who holds a link too long ----------------------------------------------- */
+
+static void who_holds_a_link_too_long_is_told_of_once(void **state)
+{
+    (void)state;
+    begin_fleet(2, "SessionLimit=2000;PoolIdleTimeout=0;PoolMaxLifetime=0;");
+    place(&sessions[0], 1, "k1", 3000);
+    pass(1000);
+    place(&sessions[1], 1, NULL, 3000);
+    pass(990);
+    assert_int_equal(counted(1, POOL_STAT_ABANDONED), 0);
+    pass(20);
+    assert_int_equal(counted(1, POOL_STAT_ABANDONED), 1);
+    assert_true(was_said(1, "a session has held a link for 2000 ms: "
+                            "user u1, key k1, and has run nothing"));
+    pass(20000);
+    assert_int_equal(counted(0, POOL_STAT_ABANDONED) +
+                         counted(1, POOL_STAT_ABANDONED), 2);
+    give(&sessions[0]);
+    place(&sessions[0], 1, "k1", 3000); /* another, of the same link */
+    pass(1990);
+    give(&sessions[0]);
+    pass(20000); /* what is idle is nobody's */
+    assert_int_equal(counted(0, POOL_STAT_ABANDONED) +
+                         counted(1, POOL_STAT_ABANDONED), 2);
+    end_fleet();
+}
+
+static void what_lies_on_a_shelf_is_nobodys(void **state)
+{
+    (void)state;
+    begin_fleet(1, "SessionLimit=2000;PoolTrust=100000;");
+    place(&sessions[0], 1, "k0", 3000);
+    pass(1900);
+    login_retain(logins[0]);
+    assert_true(shelf_give(sessions[0].order.link));
+    sessions[0].placed = false;
+    pass(10000);
+    assert_int_equal(counted(0, POOL_STAT_ABANDONED), 0);
+    end_fleet();
+}
+
 static int begin_tests(void **state)
 {
     (void)state;
@@ -266,6 +308,8 @@ int main(void)
         cmocka_unit_test(nothing_is_opened_where_it_is_drained_or_down),
         cmocka_unit_test(a_refused_login_is_not_tried_again),
         cmocka_unit_test(what_fails_is_tried_later_and_later),
+        cmocka_unit_test(who_holds_a_link_too_long_is_told_of_once),
+        cmocka_unit_test(what_lies_on_a_shelf_is_nobodys),
     };
 
     round_duty = watch_pool;
