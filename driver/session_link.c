@@ -321,11 +321,10 @@ bool session_leave(struct session *s, const struct link_child *children)
 void session_give_back(struct session *s, struct link_child *children)
 {
     struct link *link = s->link;
+    bool lost = session_is_lost(s);
 
     if (link) {
         hang_children(link, children);
-        bool lost = session_is_lost(s);
-
         s->link = NULL;
         pool_give(link, lost || link_known_dead(link));
     }

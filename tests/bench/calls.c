@@ -82,18 +82,14 @@ static void one_row(void)
     fetch();
 }
 
-static void none(void)
-{
-}
-
 static const struct call {
     const char *name;
     void (*prepare)(void);
     void (*call)(void);
 } calls[] = {
     { "fetch", many_rows, fetch },       { "getdata", one_row, get_data },
-    { "execdirect", none, exec_direct }, { "stmt", none, statement },
-    { "nothing", none, nothing },
+    { "execdirect", nothing, exec_direct }, { "stmt", nothing, statement },
+    { "nothing", nothing, nothing },
 };
 
 static __attribute__((noinline)) void
