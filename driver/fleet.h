@@ -166,9 +166,9 @@ void fleet_answered(struct fleet *fleet, uint32_t i);
 
 /* Opening a link to i, begun at `began` (ns), failed, by this answer of its or
    of the network's: what that says of the instance is the inner kind's to tell
-   (rules §5.2).  If it took all of ConnectTimeout, and a link there has answered
-   anything since it began, the instance is suspect and no more.  Returns the
-   fault. */
+   (rules §5.2).  If it took all of ConnectTimeout, and a link there has
+   answered anything since it began, the instance is suspect and no more.
+   Returns the fault. */
 enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i, uint64_t began,
                               const struct link_error *error);
 
