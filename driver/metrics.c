@@ -25,7 +25,6 @@ static const char *suffix(enum metrics_type type)
     static const char *const suffixes[] = {
         [METRICS_GAUGE] = "",
         [METRICS_COUNTER] = "_total",
-        [METRICS_INFO] = "_info",
     };
 
     return suffixes[type];
@@ -33,8 +32,7 @@ static const char *suffix(enum metrics_type type)
 
 static void append_name(struct text *out, const char *name)
 {
-    text_append(out, "odbc_affinity");
-    text_append(out, *name ? "_" : "");
+    text_append(out, "odbc_affinity_");
     text_append(out, name);
 }
 
@@ -76,7 +74,6 @@ void metrics_family(struct text *out, const char *name,
     static const char *const types[] = {
         [METRICS_GAUGE] = "gauge",
         [METRICS_COUNTER] = "counter",
-        [METRICS_INFO] = "info",
     };
 
     text_append(out, "# TYPE ");

@@ -6,7 +6,9 @@
  * it is watch_metrics_text.c's business.
  *
  * The text is read by Prometheus's text parser as well, and so by the textfile
- * collector of its node_exporter, which takes counters for gauges.
+ * collector of its node_exporter, for which there are no types but these two;
+ * of counters, whose samples have another name than their family, it knows
+ * none.
  */
 #ifndef METRICS_H
 #define METRICS_H
@@ -24,10 +26,10 @@ struct text;
 
 /* ---- the text ------------------------------------------------------------ */
 
-enum metrics_type { METRICS_GAUGE, METRICS_COUNTER, METRICS_INFO };
+enum metrics_type { METRICS_GAUGE, METRICS_COUNTER };
 
-/* Begins a family, which is called odbc_affinity_<name>, or odbc_affinity if
-   that is "".  Samples of one family stand together. */
+/* Begins a family, which is called odbc_affinity_<name>.  Samples of one family
+   stand together. */
 void metrics_family(struct text *out, const char *name,
                     enum metrics_type type, const char *help);
 

@@ -127,7 +127,7 @@ static const struct metrics_label nothing = { NULL, NULL };
 
 static void say_process(const struct seen *seen)
 {
-    struct family family = begin(seen, "", METRICS_INFO, 0,
+    struct family family = begin(seen, "build_info", METRICS_GAUGE, 0,
                                  "The driver and its process");
     struct timespec now;
     char pid[12];
@@ -137,7 +137,7 @@ static void say_process(const struct seen *seen)
     };
 
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
-    metrics_sample(seen->out, "", family.type, labels, 2, 1, 0);
+    metrics_sample(seen->out, family.name, family.type, labels, 2, 1, 0);
     family = begin(seen, "written_timestamp_seconds", METRICS_GAUGE, 3,
                    "When this was written, in Unix time");
     clock_gettime(CLOCK_REALTIME, &now);

@@ -34,8 +34,6 @@ static void families_and_samples(void **state)
     struct text out = { 0 };
 
     (void)state;
-    metrics_family(&out, "", METRICS_INFO, "What it is");
-    metrics_sample(&out, "", METRICS_INFO, labels, 1, 1, 0);
     metrics_family(&out, "links", METRICS_GAUGE, "Connections");
     metrics_sample(&out, "links", METRICS_GAUGE, labels, COUNT(labels), 7, 0);
     metrics_sample(&out, "links", METRICS_GAUGE, labels + 1, 1, 0, 0);
@@ -44,9 +42,6 @@ static void families_and_samples(void **state)
                    UINT64_C(12000000345), 9);
     metrics_end(&out);
     assert_string_equal(text_string(&out),
-                        "# TYPE odbc_affinity info\n"
-                        "# HELP odbc_affinity What it is.\n"
-                        "odbc_affinity_info{dsn=\"orders\"} 1\n"
                         "# TYPE odbc_affinity_links gauge\n"
                         "# HELP odbc_affinity_links Connections.\n"
                         "odbc_affinity_links{dsn=\"orders\",user=\"app\"} 7\n"
