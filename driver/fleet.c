@@ -209,7 +209,7 @@ static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
     struct fleet_state before = instance->state;
     uint64_t now = clock_ns();
     bool loses = fleet_state_take(&instance->state, fact, now,
-                                  (now ^ (uintptr_t)instance) / 1000);
+                                  (now ^ m->seed) / 1000);
 
     mutex_assert_held(&fleet->lock);
     if (error) {

@@ -279,14 +279,17 @@ static uint64_t retry_of(const struct route_request *request,
 {
     const struct route_member *m = &fleet->members[i];
     uint64_t full_until = fleet->stock[i].full_until;
+    uint64_t at = route_is_passed(request, m)
+                      ? atomic_load_explicit(&m->retry_at,
+                                             memory_order_relaxed)
+                      : 0;
 
-    if (route_is_passed(request, m) &&
-        (route_is_triable(request, fleet, i) ||
-         route_is_left_idle(request, fleet, i))) {
-        return atomic_load_explicit(&m->retry_at, memory_order_relaxed);
+    if (at > request->now && route_is_left_idle(request, fleet, i)) {
+        return at;
     }
-    return full_until > request->now && route_is_busy(request, fleet, i)
-               ? full_until
+    at = full_until > at ? full_until : at;
+    return at > request->now && route_is_hopeful(request, fleet, i)
+               ? at
                : UINT64_MAX;
 }
 

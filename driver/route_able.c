@@ -165,14 +165,21 @@ static bool untried(const struct route_request *request,
            !tried(request, i);
 }
 
-bool route_is_triable(const struct route_request *request,
+bool route_is_hopeful(const struct route_request *request,
                       const struct route_fleet *fleet, uint32_t i)
 {
     const struct route_stock *s = &fleet->stock[i];
 
     return s->room > 0 && attempts(fleet, i) == 0 &&
            (!fleet->total_full || fleet->total_idle > s->idle) &&
-           !takes_no_more(request, s) && untried(request, fleet, i);
+           untried(request, fleet, i);
+}
+
+bool route_is_triable(const struct route_request *request,
+                      const struct route_fleet *fleet, uint32_t i)
+{
+    return route_is_hopeful(request, fleet, i) &&
+           !takes_no_more(request, &fleet->stock[i]);
 }
 
 bool route_is_left_idle(const struct route_request *request,

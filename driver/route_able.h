@@ -47,6 +47,10 @@ bool route_is_busy(const struct route_request *request,
 bool route_is_capped(const struct route_request *request,
                      const struct route_fleet *fleet, uint32_t i);
 
+/* Will a link be opened there, once it is time to? */
+bool route_is_hopeful(const struct route_request *request,
+                      const struct route_fleet *fleet, uint32_t i);
+
 /* The last resorts: down, or slow, and not tried for this unit yet. */
 bool route_is_triable(const struct route_request *request,
                       const struct route_fleet *fleet, uint32_t i);

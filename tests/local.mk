@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	tests/tap.sh \
 	tests/unit-route_map.h \
 	tests/unit-route_parse.h \
+	tests/unit-place.h \
 	tests/unit-topology.h \
 	tests/unit-yes.h \
 	$(NULL)
@@ -79,6 +80,7 @@ unit_tests = \
 	tests/unit-lock \
 	tests/unit-metrics \
 	tests/unit-place \
+	tests/unit-place_model \
 	tests/unit-pool \
 	tests/unit-route \
 	tests/unit-route_bound \
@@ -394,12 +396,23 @@ tests_unit_place_SOURCES = \
 	tests/sim.c \
 	tests/sim.h \
 	$(NULL)
+tests_unit_place_model_SOURCES = \
+	tests/unit-place_model.c \
+	tests/pretend.c \
+	tests/pretend.h \
+	tests/sim.c \
+	tests/sim.h \
+	$(NULL)
 sim_ldflags = \
 	$(AM_LDFLAGS) \
 	-Wl,--wrap=clock_ns,--wrap=cond_wait \
 	-Wl,--wrap=cond_signal,--wrap=cond_broadcast \
 	$(NULL)
 tests_unit_place_LDFLAGS = \
+	$(sim_ldflags) \
+	-Wl,--wrap=lock_stripe,--wrap=route_choose \
+	$(NULL)
+tests_unit_place_model_LDFLAGS = \
 	$(sim_ldflags) \
 	-Wl,--wrap=lock_stripe,--wrap=route_choose \
 	$(NULL)
