@@ -284,7 +284,8 @@ static uint64_t retry_of(const struct route_request *request,
                                              memory_order_relaxed)
                       : 0;
 
-    if (at > request->now && route_is_left_idle(request, fleet, i)) {
+    if (at > request->now && (route_is_left_idle(request, fleet, i) ||
+                              route_is_left_busy(request, fleet, i))) {
         return at;
     }
     at = full_until > at ? full_until : at;
@@ -367,6 +368,11 @@ static struct verdict last_steps(const struct route_request *request,
     i = among(request, fleet, route_is_attempted);
     if (i >= 0) {
         return verdict_of(ROUTE_WAIT, i, ROUTE_ORDERED);
+    }
+    if (among(request, fleet, route_is_left_busy) >= 0) {
+        v = verdict_of(ROUTE_WAIT, -1, ROUTE_ALL_BUSY);
+        v.until = next_retry(request, fleet);
+        return v;
     }
     return verdict_of(ROUTE_FAIL, -1, nobody_reason(request, fleet, owner));
 }

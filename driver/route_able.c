@@ -188,6 +188,15 @@ bool route_is_left_idle(const struct route_request *request,
     return fleet->stock[i].idle > 0 && untried(request, fleet, i);
 }
 
+bool route_is_left_busy(const struct route_request *request,
+                        const struct route_fleet *fleet, uint32_t i)
+{
+    const struct route_stock *s = &fleet->stock[i];
+
+    return load8(&fleet->members[i].health) != ROUTE_DOWN &&
+           s->held + s->reset > 0 && untried(request, fleet, i);
+}
+
 bool route_is_attempted(const struct route_request *request,
                         const struct route_fleet *fleet, uint32_t i)
 {

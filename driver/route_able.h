@@ -59,6 +59,10 @@ bool route_is_triable(const struct route_request *request,
 bool route_is_left_idle(const struct route_request *request,
                         const struct route_fleet *fleet, uint32_t i);
 
+/* In use there, on one that is suspect or slow: it may come back any time. */
+bool route_is_left_busy(const struct route_request *request,
+                        const struct route_fleet *fleet, uint32_t i);
+
 /* Somebody's link is being opened there. */
 bool route_is_attempted(const struct route_request *request,
                         const struct route_fleet *fleet, uint32_t i);
