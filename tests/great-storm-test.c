@@ -70,17 +70,20 @@ static void name_fleet(void)
     unsigned trust = storm_draw(&state, 3) ? STORM_TRUST : 0;
     unsigned most = storm_draw(&state, 3) ? 20 : STORM_RIDERS;
     unsigned total = storm_draw(&state, 3) ? 0 : 2 * STORM_RIDERS;
+    const char *create = storm_draw(&state, 3) ? "background" : "borrower";
+    unsigned least = storm_draw(&state, 3);
 
     snprintf(map, sizeof map, "%s.map", folder);
     snprintf(log_file, sizeof log_file, "%s.log", folder);
     snprintf(fleet, sizeof fleet,
              "DSN=orders-tcp;CheckInterval=%d;CheckTimeout=%d;"
              "ConnectTimeout=%d;PoolWait=%d;PoolTrust=%u;PoolMax=%u;"
-             "PoolMaxTotal=%u;LoadBalance=%s;PoolMaxReuse=300;"
+             "PoolMaxTotal=%u;LoadBalance=%s;PoolCreate=%s;PoolMin=%u;"
+             "PoolMaxReuse=300;"
              "PoolMaxLifetime=20000;PoolIdleTimeout=10000;AffinityMap=%s;"
              "Log=%s;LogLevel=info",
              STORM_INTERVAL, STORM_CHECK, STORM_CONNECT, STORM_WAIT, trust,
-             most, total, balance, map, log_file);
+             most, total, balance, create, least, map, log_file);
     printf("# %s\n", fleet);
 }
 
@@ -124,6 +127,7 @@ static void report_weather(const struct weather_sums *w)
 
 static void report_riders(const struct rider_sums *r)
 {
+    enum { ENOUGH = 3000 }; /* for a percentile of 99.9 */
     static const char *const modes[] = { "hint", "prefer", "strict" };
     double ratio = r->calm > 0 ? r->paused / r->calm : 0;
 
@@ -139,7 +143,7 @@ static void report_riders(const struct rider_sums *r)
     printf("# connects, 99.9th percentile: %.2f ms in calm (%u), %.2f ms (%u) "
            "while another group's primary hangs: %.2f x\n",
            r->calm, r->calm_count, r->paused, r->paused_count, ratio);
-    if (is_long) {
+    if (is_long && r->calm_count > ENOUGH && r->paused_count > ENOUGH) {
         tap_ok(ratio <= 2, "an instance that hangs does not delay others",
                "%.2f x", ratio);
     }

@@ -255,8 +255,9 @@ static void judge_death(struct ride *ride, const char *record, const char *sql,
 
     if (!chronicle_was(SPELL_TROUBLE, group, ride->begin - STORM_TRUST, now) &&
         !chronicle_was(SPELL_CULLED, ride->at, ride->begin, now)) {
-        judge_breach(RULE_CUT, "'%s' on '%s', '%s' after %.0f ms: %.500s; %s",
-                     mode_of(ride), ride->t.instance, sql, now - begin, record,
+        judge_breach(RULE_CUT,
+                     "'%s' on '%.300s', '%s' after %.0f ms: %.500s; %s",
+                     mode_of(ride), ride->t.verdict, sql, now - begin, record,
                      chronicle_say(ride->begin, now));
     }
     if (now - begin > limit && ride->local && !any_move(begin, now)) {

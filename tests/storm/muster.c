@@ -16,8 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* UNUSED_MS: watch.h's WATCH_USED_MS and the keeper's own, and some. */
-enum { SOON_MS = 30000, UNUSED_MS = 30000 + 5000 + 20000 };
+/* UNUSED_MS: watch.h's WATCH_USED_MS, PoolIdleTimeout and what the keeper's
+   threads wait for more to do, and some. */
+enum { SOON_MS = 30000, UNUSED_MS = 30000 + 10000 + 5000 + 15000 };
 
 static unsigned threads, files;
 
@@ -113,14 +114,12 @@ static void try_leaves(const char *fleet)
     }
 }
 
-/* Idle links stay, with their descriptors; and as long as there are some, one
-   thread looks at the map file. */
 static bool has_gone(void *arg)
 {
     struct count *c = arg;
 
     c->files = count_entries("/proc/self/fd");
-    return count_entries("/proc/self/task") <= threads + (c->files > files);
+    return c->files <= files && count_entries("/proc/self/task") <= threads;
 }
 
 void muster_end(const char *fleet)
@@ -142,7 +141,7 @@ void muster_end(const char *fleet)
            c.backends, c.files, files);
     odbc_close(c.looker);
     good = trouble_await(has_gone, &c, UNUSED_MS);
-    tap_ok(good, "afterwards: no thread is left",
+    tap_ok(good, "afterwards: no thread and no descriptor is left",
            "threads: %u before, %u now; descriptors: %u before, %u now",
            threads, count_entries("/proc/self/task"), files, c.files);
 }
