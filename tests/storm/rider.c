@@ -54,7 +54,7 @@ static void plan(struct rider *r, struct ride *ride, char *string, size_t size)
     ride->keyed = storm_draw(&r->state, 10) > 0;
     ride->strict = ride->keyed && r->mode == 2;
     ride->writes = storm_draw(&r->state, 4) > 0;
-    ride->t.login_timeout = storm_draw(&r->state, 20) == 0;
+    ride->t.login_timeout = storm_draw(&r->state, 20) ? 0 : STORM_SLOW;
     if (ride->keyed) {
         snprintf(key, sizeof key, ";AffinityKey=%u", ride->key);
     }

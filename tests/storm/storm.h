@@ -24,22 +24,21 @@ enum {
     STORM_NOBODY = 99 /* no instance, group or leaf */
 };
 
-/* The keywords: times in ms. */
-enum {
-    STORM_INTERVAL = 500, /* CheckInterval */
-    STORM_CHECK = 1000,   /* CheckTimeout */
-    STORM_CONNECT = 2000, /* ConnectTimeout */
-    STORM_WAIT = 1000,    /* PoolWait */
-    STORM_TRUST = 500     /* PoolTrust */
-};
-
-/* How much later than promised what is ours may be; much, if a sanitizer makes
-   us slow. */
+/* Times in ms; how much longer all is if a sanitizer makes us slow. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { STORM_SLACK = 2500 };
+enum { STORM_SLOW = 5 };
 #else
-enum { STORM_SLACK = 250 };
+enum { STORM_SLOW = 1 };
 #endif
+
+enum {
+    STORM_INTERVAL = 500,              /* CheckInterval */
+    STORM_CHECK = 1000 * STORM_SLOW,   /* CheckTimeout */
+    STORM_CONNECT = 2000 * STORM_SLOW, /* ConnectTimeout */
+    STORM_WAIT = 1000 * STORM_SLOW,    /* PoolWait */
+    STORM_TRUST = 500,                 /* PoolTrust */
+    STORM_SLACK = 250 * STORM_SLOW     /* what is ours may be so much later */
+};
 
 /* Until the fleet has heard of what has happened: two intervals with their
    jitter, and what a probe takes. */
