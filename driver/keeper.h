@@ -53,6 +53,10 @@ void lane_close(struct lane *lane);
    Locks: takes LOCK_KEEPER. */
 void lane_limit(struct lane *lane, unsigned most);
 
+/* ns: when the job of it began that has been running longest; 0 = none runs.
+   Locks: takes LOCK_KEEPER. */
+uint64_t lane_busy_since(const struct lane *lane);
+
 /* Queues a job.  False: no thread can be had at all (none exists and none can
    be made, or the process is at exit); run() will not be called.
    Locks: takes LOCK_KEEPER; may be called with locks of lower rank held. */

@@ -276,6 +276,21 @@ void lane_close(struct lane *lane)
     }
 }
 
+uint64_t lane_busy_since(const struct lane *lane)
+{
+    const struct shift *s;
+    uint64_t since = 0;
+
+    mutex_lock(&crew.lock);
+    DL_FOREACH(crew.shifts, s) { /* the oldest first */
+        if (s->lane == lane && !since) {
+            since = s->since;
+        }
+    }
+    mutex_unlock(&crew.lock);
+    return since;
+}
+
 bool keeper_submit(struct lane *lane, struct job *job)
 {
     bool ok = true;

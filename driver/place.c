@@ -308,8 +308,11 @@ static bool look_at_order(struct unit *unit, uint64_t now)
     if (now < unit->patient_until) {
         return false;
     }
+    if (!began && !unit->validating) { /* those before it may hang there */
+        began = lane_busy_since(fleet->instances[i].opening);
+    }
     if (!place_is_overdue(unit, began, now)) {
-        return unit->order->mode != ROUTE_STRICT; /* others may have said so */
+        return false;
     }
     if (!atomic_load(&fleet->members[i].slow)) {
         fleet_set_slow(fleet, i, true);

@@ -367,6 +367,19 @@ void lane_limit(struct lane *lane, unsigned most)
     lane->limit = most;
 }
 
+uint64_t lane_busy_since(const struct lane *lane)
+{
+    const struct sim_thread *thread;
+    uint64_t since = 0;
+
+    DL_FOREACH(sim.threads, thread) {
+        if (thread->lane == lane && (!since || thread->since < since)) {
+            since = thread->since;
+        }
+    }
+    return since;
+}
+
 bool keeper_withdraw(struct job *job)
 {
     bool queued = job->queued;

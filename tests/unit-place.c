@@ -168,6 +168,28 @@ static void an_instance_that_hangs_costs_half_a_second_once(void **state)
     end_fleet();
 }
 
+/* So does one whose turn does not come, since something else hangs there. */
+static void who_waits_for_a_turn_is_no_more_patient(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=5;");
+    pretend_set(0, PRETEND_HANGS);
+    pretend_keys[2] = (struct pretend_key){ ROUTE_IS_UNKNOWN, 0, true, false };
+    place(&s[0], "hint k2 wait50"); /* n1 is asked, over a new link */
+    settle();
+    assert_int_equal(pretend_at[0].connecting, 1);
+    place(&s[1], "hint k0"); /* n1 may be up or not: one at a time */
+    settle();
+    assert_int_equal(pretend_at[0].connecting, 1);
+    pass(499);
+    assert_int_equal(s[1].state, PLACING);
+    pass(1);
+    assert_int_equal(where(&s[1]), 2);
+    end_fleet();
+}
+
 /* A link of the owner that is being reset is waited for, by one who slept when
    that began: for 0.1 s, not until its PoolWait is over. */
 static void a_reset_that_hangs_costs_a_tenth_of_a_second(void **state)
@@ -1080,6 +1102,7 @@ int main(void)
         cmocka_unit_test(waiting_ends_with_pool_wait),
         cmocka_unit_test(a_hand_off_to_one_who_gave_up_passes_on),
         cmocka_unit_test(an_instance_that_hangs_costs_half_a_second_once),
+        cmocka_unit_test(who_waits_for_a_turn_is_no_more_patient),
         cmocka_unit_test(a_reset_that_hangs_costs_a_tenth_of_a_second),
         cmocka_unit_test(strict_gives_up_when_opening_takes_too_long),
         cmocka_unit_test(a_refused_login_is_told_to_all_who_wait_with_it),
