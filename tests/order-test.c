@@ -3,8 +3,8 @@
 
 /*
  * Who opens links (PoolCreate), as sessions meet it: strict whose owner is not
- * learnt (facts A1.6), what bounds which wait (rules §3.3), and 200 sessions
- * that wait at an instance which comes back.
+ * learnt (facts A1.6), what bounds which wait (rules §3.3), an instance that is
+ * full, and 200 sessions that wait at one which comes back.
  */
 #include "autoconf.h"
 
@@ -111,6 +111,58 @@ static void try_bounds(const char *create)
     trouble_cool();
 }
 
+/* ---- an instance that is full ------------------------------------------------ */
+
+#define FULL "DSN=orders;ConnectTimeout=2000"
+
+static bool on_n2(const char *sql)
+{
+    SQLHDBC dbc = odbc_open(trouble_env, "DSN=n2;UID=postgres", false);
+    bool ok = dbc && odbc_run(dbc, sql);
+
+    odbc_close(dbc);
+    return ok;
+}
+
+static bool has_failed(void *unused)
+{
+    struct trouble_pools p;
+
+    (void)unused;
+    return trouble_pools(trouble_anchor, "n2", false, &p) && p.failed > 0;
+}
+
+/* By sessions that are none of ours, so that none of our links comes back. */
+static void try_full(void)
+{
+    struct trouble_try t = { 0 };
+    struct trouble_pools p = { 0 };
+    SQLHDBC direct;
+
+    printf("# an instance that is full, and not by us\n");
+    tap_ok(trouble_warm(FULL) &&
+               on_n2("CREATE ROLE lone LOGIN CONNECTION LIMIT 1"),
+           "full: a role with one connection", "%s", odbc_error());
+    direct = odbc_open(trouble_env, "DSN=n2;UID=lone", false);
+    tap_ok(direct, "full: which is taken", "%s", odbc_error());
+    trouble_try_begin(&t, FULL STRICT OWNED_BY_N2 ";UID=lone;PoolWait=60000");
+    tap_ok(trouble_await(has_failed, NULL, 30000), "full: n2 says so", "%s",
+           odbc_error());
+    odbc_close(direct);
+    tap_ok(trouble_try_end(&t) && strcmp(t.instance, "n2") == 0,
+           "full: it is asked again by itself", "after %.0f ms: %s", t.ms,
+           t.records);
+    trouble_pools(trouble_anchor, "n2", false, &p);
+    tap_ok(p.failed <= 6, "full: now and then", "%u times in %.0f ms",
+           p.failed, t.ms);
+    odbc_close(t.dbc);
+    trouble_cool();
+    on_n2("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+          "WHERE usename = 'lone'");
+    tap_ok(on_n2("DROP ROLE lone"), "full: the role is gone", "%s",
+           odbc_error());
+}
+
 /* ---- an instance that comes back -------------------------------------------- */
 
 enum { SESSIONS = 200, MOST = 25 };
@@ -181,6 +233,7 @@ int main(void)
     try_unlearnt();
     try_bounds(BACKGROUND);
     try_bounds(BORROWER);
+    try_full();
     try_crowd();
     SQLFreeHandle(SQL_HANDLE_ENV, trouble_env);
     return tap_end();
