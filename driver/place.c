@@ -298,7 +298,7 @@ static bool look_at_order(struct unit *unit, uint64_t now)
 
     if (now >= place_order_limit(unit)) {
         struct link_error error;
-        place_late_error(unit, &error);
+        place_late_error(unit, began != 0, &error);
         blame(unit, began, now, &error);
         place_leave_order(unit);
         place_note_tried(unit, i, INNER_FAULT_INSTANCE, &error);

@@ -65,7 +65,8 @@ void place_say(const struct place_order *order, struct text *out)
     text_append(out, route_reason_text(v->reason));
 }
 
-void place_late_error(const struct unit *unit, struct link_error *error)
+void place_late_error(const struct unit *unit, bool begun,
+                      struct link_error *error)
 {
     const struct config_fleet *config = &unit->order->login->fleet->config;
 
@@ -73,6 +74,10 @@ void place_late_error(const struct unit *unit, struct link_error *error)
         link_set_error(error, "HYT01",
                        "did not answer within CheckTimeout=%u ms",
                        config->check_timeout);
+    } else if (!begun) {
+        link_set_error(error, "HYT01",
+                       "others were being opened for ConnectTimeout=%u ms",
+                       config->connect_timeout);
     } else {
         link_set_error(error, "HYT01",
                        "did not answer within ConnectTimeout=%u ms",

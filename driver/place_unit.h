@@ -126,8 +126,9 @@ void place_look_for_primary(const struct place_order *order);
 
 /* ---- place_say.c --------------------------------------------------------- */
 
-/* What is said of an order that did not end in time. */
-void place_late_error(const struct unit *unit, struct link_error *error);
+/* What is said of an order that did not end in time; or has not begun. */
+void place_late_error(const struct unit *unit, bool begun,
+                      struct link_error *error);
 
 /* Fills order->why: which key, which owner, what was tried, how long. */
 void place_explain_failure(struct unit *unit);
