@@ -38,6 +38,8 @@ enum { THREADS = 32, INSTANCES = 3, KEEPER_IDLE_MS = 5000,
 /* PoolTrust and the sandbox's own time to say that it is back. */
 enum { GRACE_MS = 600 };
 
+enum { HEAP_NOISE = 16384 /* bytes */ };
+
 static unsigned seed;
 static const char *fleet; /* the beginning of every connection string */
 
@@ -361,7 +363,7 @@ static void sail_calmly(unsigned sessions)
 
 /* What they leave on the heap, in bytes, once each instance has the links that
    it takes: one more is 40 KB of psqlODBC's. */
-static long heap_growth(struct harbour *h, unsigned sessions)
+static long growth_once(struct harbour *h, unsigned sessions)
 {
     unsigned links;
     size_t before;
@@ -375,6 +377,22 @@ static long heap_growth(struct harbour *h, unsigned sessions)
         trouble_await(is_counted, h, 30000);
     } while (h->links > links);
     return (long)mallinfo2().uordblks - (long)before;
+}
+
+/* What was freed and a thread keeps for itself (malloc(3) does not tell it from
+   what is in use) comes and goes with our helper threads, some 20 KB each.
+   What is lost grows each time. */
+static long heap_growth(struct harbour *h, unsigned sessions)
+{
+    long least = growth_once(h, sessions);
+
+    for (int i = 0; i < 4 && least >= HEAP_NOISE; i++) {
+        long again = growth_once(h, sessions);
+
+        printf("# %ld bytes, then %ld\n", least, again);
+        least = again < least ? again : least;
+    }
+    return least;
 }
 
 /* ---- the voyage ---------------------------------------------------------- */
@@ -439,13 +457,14 @@ int main(void)
            "afterwards: each file descriptor is a link's",
            "%u before, %u now, %u links", files, h.files, h.links);
     grown = heap_growth(&h, 400);
-    tap_ok(grown < 16384, "afterwards: 400 sessions leave nothing on the heap",
+    tap_ok(grown < HEAP_NOISE, "afterwards: 400 sessions leave nothing on the heap",
            "%ld bytes", grown);
     odbc_close(h.anchor);
+    threads++; /* the one that closes idle links when it is time */
     back = trouble_await(threads_are_back, &threads,
                          WATCH_USED_MS + KEEPER_IDLE_MS + 10000);
-    tap_ok(back, "afterwards: no thread is left", "%u before, %u now",
-           threads, count_threads());
+    tap_ok(back, "afterwards: no thread is left but who closes idle links",
+           "%u expected, %u now", threads, count_threads());
     SQLFreeHandle(SQL_HANDLE_ENV, trouble_env);
     return tap_end();
 }
