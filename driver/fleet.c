@@ -170,8 +170,10 @@ unsigned fleet_opens_at_once(const struct fleet *fleet, uint32_t i)
                : 1;
 }
 
-/* The state has changed. */
+/* The state has changed.  One that answers and has to do so more often is
+   suspect by what it was down by. */
 static void follow_locked(struct fleet *fleet, uint32_t i,
+                          enum fleet_fact fact,
                           const struct fleet_state *before,
                           const struct link_error *error)
 {
@@ -180,7 +182,7 @@ static void follow_locked(struct fleet *fleet, uint32_t i,
 
     if (error) {
         instance->cause = *error;
-    } else {
+    } else if (fact != FLEET_ANSWERED) {
         link_set_error(&instance->cause, "08S01", "a link to it died");
     }
     say_state(fleet, i, before);
@@ -225,7 +227,7 @@ static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
     atomic_store(&m->health, (uint8_t)instance->state.health);
     if (before.health != instance->state.health) {
         lane_limit(instance->opening, fleet_opens_at_once(fleet, i));
-        follow_locked(fleet, i, &before, error);
+        follow_locked(fleet, i, fact, &before, error);
     }
     if (loses) {
         lose_sessions_locked(fleet, i, &instance->error);

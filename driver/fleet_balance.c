@@ -24,7 +24,6 @@ static uint64_t tells_until(const struct fleet *fleet, uint64_t now)
     return now + (ms > TELLING_MS ? ms : TELLING_MS) * NS_PER_MS;
 }
 
-
 static void say_change(const struct fleet *fleet, uint32_t i, bool before,
                        uint64_t now)
 {
@@ -125,7 +124,6 @@ void fleet_balance_weighed_locked(struct fleet *fleet)
 void fleet_unit_begins(struct fleet *fleet, uint32_t i)
 {
     struct route_member *m = &fleet->members[i];
-
     uint32_t most, now;
 
     atomic_fetch_add_explicit(&m->served, ROUTE_SERVED_UNIT,

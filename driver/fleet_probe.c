@@ -230,9 +230,11 @@ bool fleet_probe_ended(struct fleet *fleet, uint32_t i, uint64_t number,
 {
     struct instance *instance = &fleet->instances[i];
     struct fleet_probe *p = &instance->probe;
+    uint64_t due_at;
     bool awaited;
 
     mutex_lock(&fleet->lock);
+    due_at = p->due;
     awaited = p->awaited && p->number == number;
     if (awaited) {
         p->awaited = false;
@@ -241,9 +243,8 @@ bool fleet_probe_ended(struct fleet *fleet, uint32_t i, uint64_t number,
     }
     atomic_fetch_sub(&under_way, 1);
     mutex_unlock(&fleet->lock);
-    if (!awaited || atomic_load(&instance->wanted)) {
-        keeper_clock_wake(0);
-    }
+    /* while it was awaited, rounds did not look at when the next is due */
+    keeper_clock_wake(!awaited || atomic_load(&instance->wanted) ? 0 : due_at);
     return awaited;
 }
 

@@ -97,6 +97,17 @@ static void say_incapable(const struct place_order *order, uint32_t i,
     }
 }
 
+/* The latest failure there may be another login's, for another reason. */
+static void say_if_full(const struct inner *inner,
+                        const struct link_error *error, struct text *out)
+{
+    if (inner_is_full(inner->kind->fault(error->state, error->native,
+                                         error->text))) {
+        text_append(out, ": ");
+        link_say_error(error, out);
+    }
+}
+
 static void say_state(const struct place_order *order, uint32_t i,
                       const struct fleet_instance_view *view,
                       struct text *out)
@@ -111,8 +122,9 @@ static void say_state(const struct place_order *order, uint32_t i,
     text_appendf(out, "links %u idle, %u held, %u opening, room for %u",
                  stock.idle, stock.held, stock.opening, stock.room);
     if (stock.full_until) {
-        text_append(out, "; takes no more connections: ");
-        link_say_error(&view->error, out);
+        text_append(out, "; takes no more connections");
+        say_if_full(order->login->fleet->instances[i].inner, &view->error,
+                    out);
     }
     say_incapable(order, i, out);
     if (view->health >= ROUTE_SUSPECT) {
@@ -125,7 +137,7 @@ static void say_state(const struct place_order *order, uint32_t i,
                          (unsigned)((view->retry_at - now) / NS_PER_MS));
         }
         text_append(out, ": ");
-        link_say_error(&view->error, out);
+        link_say_error(&view->cause, out);
     }
 }
 

@@ -42,12 +42,16 @@ static struct fleet *fleet_of(const struct link *link)
 }
 
 /* A helper is at work from now on, or (began 0) no longer.  Who sees to it that
-   it does not hang for ever looks again in time. */
+   it does not hang for ever (pool_hung.c) looks again in time, whichever limit
+   it has. */
 static void note_work(struct link *link, uint64_t began)
 {
+    const struct config_fleet *config = &fleet_of(link)->config;
+
     atomic_store(&link->began, began);
     if (began) {
-        keeper_clock_wake(began + fleet_of(link)->config.check_timeout *
+        keeper_clock_wake(began + clock_earlier(config->check_timeout,
+                                                config->connect_timeout) *
                                       NS_PER_MS);
     }
 }

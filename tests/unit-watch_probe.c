@@ -23,6 +23,7 @@
 #include "pretend.h"
 #include "rounds.h"
 #include "sim.h"
+#include "text.h"
 
 static uint64_t probes(uint32_t i)
 {
@@ -56,6 +57,26 @@ static void each_is_probed_once_an_interval(void **state)
     }
     visit(1, "k1");
     assert_int_equal(pretend_at[1].opened, 1);
+    end_fleet();
+}
+
+/* Nobody is asked twice at a time; and then again at once. */
+static void what_answers_slowly_is_asked_again_in_time(void **state)
+{
+    (void)state;
+    begin_fleet(1, "CheckInterval=1000;CheckTimeout=60000;");
+    visit(1, "k0");
+    pretend_set(0, PRETEND_HANGS);
+    for (int n = 0; n < 300; n++) { /* rounds for other reasons */
+        next_round = sim_now();
+        pass(10);
+    }
+    assert_int_equal(pool_of(1, 0)->count[LINK_PROBING], 1);
+    pretend_set(0, PRETEND_SERVES);
+    settle();
+    assert_int_equal(probes(0), 1);
+    pass(1000);
+    assert_in_range(probes(0), 2, 3);
     end_fleet();
 }
 
@@ -444,6 +465,19 @@ static void a_hanging_instance_delays_no_other(void **state)
     end_fleet();
 }
 
+/* Rules §4.2: the round that ends what hangs comes in time, though nobody is
+   probed at intervals. */
+static void what_hangs_is_looked_at_when_its_time_is_over(void **state)
+{
+    (void)state;
+    begin_fleet(1, "CheckInterval=0;CheckTimeout=5000;ConnectTimeout=2000;");
+    pretend_set(0, PRETEND_HANGS);
+    sim_wake();
+    place(&sessions[0], 1, "k0", 3000);
+    assert_true(sim_wake() <= sim_now() + 2000 * NS_PER_MS);
+    end_fleet();
+}
+
 /* A connection that went into a black hole; the instance serves others. */
 static void a_lost_link_keeps_nobody_from_asking_again(void **state)
 {
@@ -512,6 +546,47 @@ static void one_that_is_down_is_tried_by_its_back_off(void **state)
     pretend_set(1, PRETEND_SERVES);
     pass(31000);
     assert_int_equal(health(1), ROUTE_UP);
+    end_fleet();
+}
+
+/* It has been down twice within a minute, so one answer does not do. */
+static void who_answers_again_is_suspect_by_what_it_was_down_by(void **state)
+{
+    static const struct link_error other = { .state = "28P01",
+                                             .text = "not that login" };
+    struct place_order order = { .write = true };
+    struct fleet_instance_view view;
+    struct text text;
+    (void)state;
+
+    begin_fleet(2, "CheckInterval=500;");
+    visit(1, "k0");
+    pretend_set(1, PRETEND_REFUSES);
+    pass(3000);
+    pretend_set(1, PRETEND_SERVES);
+    pass(3000);
+    assert_int_equal(health(1), ROUTE_UP);
+    pretend_set(1, PRETEND_REFUSES);
+    pretend_kill(pretend_of(pool_of(1, 1)->links[LINK_IDLE]));
+    pass(3000);
+    assert_int_equal(health(1), ROUTE_DOWN);
+    pretend_set(1, PRETEND_SERVES);
+    for (int n = 0; n < 300 && health(1) == ROUTE_DOWN; n++) {
+        pass(10);
+    }
+    assert_int_equal(health(1), ROUTE_SUSPECT);
+    fleet_view(fleet, 1, &view);
+    assert_string_equal(view.cause.state, "08001");
+
+    /* and so it is told, whatever has failed there since */
+    fleet_failed(fleet, 1, 0, &other);
+    order.login = logins[0];
+    text_init(&text);
+    place_say_refusal(&order, 1, &text);
+    assert_non_null(strstr(text_string(&text), "suspect for"));
+    assert_non_null(strstr(text_string(&text), "[08001]"));
+    assert_null(strstr(text_string(&text), "28P01"));
+    text_free(&text);
     end_fleet();
 }
 
@@ -584,6 +659,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_probed_once_an_interval),
+        cmocka_unit_test(what_answers_slowly_is_asked_again_in_time),
         cmocka_unit_test(instances_are_not_probed_all_at_once),
         cmocka_unit_test(an_unused_fleet_is_not_probed),
         cmocka_unit_test(many_instances_are_probed_less_often),
@@ -604,10 +680,13 @@ int main(void)
         cmocka_unit_test(
             a_refused_monitor_is_tried_once_and_a_session_s_login_serves),
         cmocka_unit_test(a_hanging_instance_delays_no_other),
+        cmocka_unit_test(what_hangs_is_looked_at_when_its_time_is_over),
         cmocka_unit_test(a_lost_link_keeps_nobody_from_asking_again),
         cmocka_unit_test(a_link_that_opens_late_joins_the_pool),
         cmocka_unit_test(a_probe_that_waits_for_a_thread_says_nothing),
         cmocka_unit_test(one_that_is_down_is_tried_by_its_back_off),
+        cmocka_unit_test(
+            who_answers_again_is_suspect_by_what_it_was_down_by),
         cmocka_unit_test(at_exit_nothing_begins),
         cmocka_unit_test(threads_are_left_to_others),
         cmocka_unit_test(a_promotion_is_noticed_without_traffic),
