@@ -115,7 +115,7 @@ SQLRETURN entry_lost(struct head *head)
 {
     diag_clear(&head->diags);
     return entry_say_lost(&head->diags, entry_twin(head).dbc->session,
-                          " and nothing was done");
+                          " and this call did nothing");
 }
 
 SQLRETURN entry_look(struct head *head)

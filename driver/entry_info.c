@@ -70,7 +70,12 @@ static SQLRETURN tell_functions(struct dbc *dbc, SQLUSMALLINT function,
     if (dbc->connected) {
         rc = entry_inner(dbc, &hdbc, &call);
         if (rc != SQL_SUCCESS) {
-            return rc;
+            if (!session_is_lost(dbc->session)) {
+                return rc;
+            }
+            /* The manager asks while it connects, and jumps to NULL if this
+               function itself is denied; the next call says 08S01. */
+            diag_clear(&dbc->head.diags);
         }
         inner_functions(session_driver(dbc->session), hdbc, &inner);
         theirs = &inner;

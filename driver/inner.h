@@ -100,7 +100,8 @@ void inner_confirm(const struct inner *inner, SQLHDBC hdbc, bool wide);
 /* The functions that the inner driver has, in either width: what it says of
    itself, asked over `hdbc` (which must be connected) and not kept, since it
    may differ between connections (psqlODBC has no SQLDescribeParam without
-   UseServerSidePrepare), as far as it exports it.
+   UseServerSidePrepare), as far as it exports it; or, without an hdbc, all
+   that it exports.
    Locks: calls the inner driver with none held. */
 void inner_functions(const struct inner *inner, SQLHDBC hdbc,
                      struct inner_functions *functions);

@@ -71,12 +71,13 @@ static void set_bit(struct inner_functions *functions, unsigned number)
     functions->bits[number >> 4] |= (SQLUSMALLINT)(1u << (number & 15));
 }
 
-/* A driver that cannot be asked is taken at its exports. */
+/* A driver that cannot be asked, or has no connection left to ask it over, is
+   taken at its exports. */
 static void ask_functions(const struct inner *inner, SQLHDBC hdbc,
                           struct inner_functions *functions)
 {
     lock_assert_none();
-    if (!inner->call.SQLGetFunctions ||
+    if (!hdbc || !inner->call.SQLGetFunctions ||
         !SQL_SUCCEEDED(inner->call.SQLGetFunctions(
             hdbc, SQL_API_ODBC3_ALL_FUNCTIONS, functions->bits))) {
         memset(functions, 0xff, sizeof *functions);

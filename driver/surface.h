@@ -102,7 +102,7 @@ SQLRETURN entry_inherited(struct head *head);
    that is left of the records. */
 SQLRETURN entry_lost(struct head *head);
 
-/* Adds that record.  what follows of it: " and nothing was done". */
+/* Adds that record.  what follows of it: " and this call did nothing". */
 SQLRETURN entry_say_lost(struct diags *diags, const struct session *session,
                          const char *what);
 

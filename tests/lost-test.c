@@ -12,6 +12,7 @@
 #include "expect.h"
 #include "odbc_tap.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -133,6 +134,35 @@ static bool hold(struct held *held, const char *string)
            odbc_run(held->within, "INSERT INTO orders_n2 VALUES (1599, 599)");
 }
 
+/* The manager asks while it connects, when the instance may be found down
+   already; if it is told nothing it jumps to NULL.  Afterwards it answers
+   programs by itself, so the driver is asked directly. */
+static void try_functions(SQLHDBC dbc)
+{
+    __typeof__(SQLGetFunctions) *ask;
+    SQLUSMALLINT has[SQL_API_ODBC3_ALL_FUNCTIONS_SIZE] = { 0 };
+    SQLUSMALLINT one = 0;
+    SQLHDBC theirs = SQL_NULL_HDBC;
+    char path[700];
+    void *so;
+
+    snprintf(path, sizeof path, "%s/libodbcaffinity.so",
+             getenv("AFFINITY_LIBDIR"));
+    so = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    ask = so ? (__typeof__(ask))dlsym(so, "SQLGetFunctions") : NULL;
+    SQLGetInfo(dbc, SQL_DRIVER_HDBC, &theirs, sizeof theirs, NULL);
+    tap_ok(ask && theirs &&
+               ask(theirs, SQL_API_ODBC3_ALL_FUNCTIONS, has) == SQL_SUCCESS &&
+               SQL_FUNC_EXISTS(has, SQL_API_SQLGETFUNCTIONS) &&
+               SQL_FUNC_EXISTS(has, SQL_API_SQLEXECDIRECT) &&
+               ask(theirs, SQL_API_SQLGETFUNCTIONS, &one) == SQL_SUCCESS && one,
+           "lost: SQLGetFunctions answers as ever", "%s: %p %p",
+           odbc_record(SQL_HANDLE_DBC, dbc, 1), so, theirs);
+    if (so) {
+        dlclose(so);
+    }
+}
+
 static void try_quiet(struct held *held)
 {
     /* CheckTimeout, or ConnectTimeout if a link was being opened for the probe,
@@ -148,7 +178,7 @@ static void try_quiet(struct held *held)
     start();
     rc = SQLCloseCursor(held->fetching);
     expect_lost("lost: and again, at each call", rc, SQL_HANDLE_STMT,
-                held->fetching, "nothing was done");
+                held->fetching, "this call did nothing");
     start();
     rc = SQLExecute(held->prepared);
     expect_lost("lost: SQLExecute", rc, SQL_HANDLE_STMT, held->prepared, why);
@@ -173,6 +203,7 @@ static void try_quiet(struct held *held)
                    SQLGetConnectAttr(held->quiet, SQL_ATTR_CONNECTION_DEAD,
                                      &dead, SQL_IS_UINTEGER, NULL));
     tap_ok(dead == SQL_CD_TRUE, "lost: and is true", "%u", (unsigned)dead);
+    try_functions(held->quiet);
     start();
     expect_success("lost: SQLFreeStmt",
                    SQLFreeStmt(held->fetching, SQL_UNBIND));
@@ -283,7 +314,7 @@ static void try_hang(const char *dsn, char *instance, bool proved)
     start();
     expect_lost("lost: the session that was inside has lost its link",
                 SQLExecDirect(inside.stmt, (SQLCHAR *)"SELECT 1", SQL_NTS),
-                SQL_HANDLE_STMT, inside.stmt, "nothing was done");
+                SQL_HANDLE_STMT, inside.stmt, "this call did nothing");
     odbc_close(busy);
     expect_lands("lost: new sessions are served", strict, "n2");
     tap_ok(trouble_await(trouble_quiet, trouble_anchor, 10000) &&

@@ -273,7 +273,7 @@ enum outcome judge_failure(struct ride *ride, const char *record,
                            const char *sql, double begin)
 {
     double now = trouble_now();
-    bool done_nothing = strstr(record, "nothing was done") ||
+    bool done_nothing = strstr(record, "this call did nothing") ||
                         strstr(record, "rolled back with it");
     bool unknown = strstr(record, "not known") != NULL;
 
