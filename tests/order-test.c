@@ -51,7 +51,7 @@ static void try_unlearnt(void)
     expect_fails("unlearnt: background, strict: HYT00 native 29", &t,
                  ASKED BACKGROUND STRICT OWNED_BY_N2 ";PoolWait=700",
                  "HYT00 29 ", "the owner is not learnt yet",
-                 700 + EXPECT_SLACK);
+                 700 + 5000 /* the first of the process */);
     tap_ok(t.ms >= 690, "unlearnt: after PoolWait", "%.0f ms", t.ms);
     expect_fails("unlearnt: and so it stays", &t,
                  ASKED BACKGROUND STRICT OWNED_BY_N2 ";PoolWait=700",
@@ -149,7 +149,8 @@ static void try_full(void)
     tap_ok(trouble_await(has_failed, NULL, 30000), "full: n2 says so", "%s",
            odbc_error());
     odbc_close(direct);
-    tap_ok(trouble_try_end(&t) && strcmp(t.instance, "n2") == 0,
+    trouble_try_end(&t);
+    tap_ok(t.dbc && strcmp(t.instance, "n2") == 0,
            "full: it is asked again by itself", "after %.0f ms: %s", t.ms,
            t.records);
     trouble_pools(trouble_anchor, "n2", false, &p);
