@@ -89,6 +89,7 @@ struct login {
     uint32_t orphans;       /* links that are OPENING so */
     struct pool_stats stats; /* of units that no instance served */
     _Atomic bool proved;    /* a link was opened under it */
+    uint64_t lent, used_at; /* pool_life.c's: ns; sessions until then */
     struct unit *units;     /* waiting, first come first (place.c) */
     _Atomic bool retired;   /* out of date: keep no link, no new session;
                                set with lock held, read by login_get() */
@@ -122,10 +123,12 @@ void login_gather(struct login *login, uint32_t instance);
    UINT64_MAX = when something happens.  Locks: takes login->lock. */
 uint64_t login_end_hung(struct login *login, uint64_t now);
 
-/* Closes idle links that are worn, and while the fleet is used, opens what is
-   missing to PoolMin and PoolInitial (pool_life.c).  Returns when to look
+/* Closes idle links that are worn, and while the fleet is used and this login
+   is, or was less than POOL_USED_MS ago, opens what is missing to PoolMin and
+   PoolInitial (pool_life.c).  Returns when to look
    again: ns, UINT64_MAX = when somebody opens a link.
    Locks: takes login->lock. */
+enum { POOL_USED_MS = 30000 };
 uint64_t login_tend(struct login *login, bool used, uint64_t now);
 
 /* Tells of each session once that holds a link for longer than SessionLimit

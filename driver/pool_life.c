@@ -3,7 +3,7 @@
 
 /*
  * The life of a login's pools, whether anybody connects or not: links that are
- * worn are closed, and as long as the fleet is used each pool is filled up to
+ * worn are closed, and as long as the login is used each pool is filled up to
  * PoolMin, at first to PoolInitial as well.
  *
  * Nobody waits for such a link, so none is opened where that may do harm: no
@@ -133,16 +133,32 @@ static bool fill_locked(struct pool *pool, uint64_t now)
 
 /* ---- a look -------------------------------------------------------------- */
 
+/* Has it a session, or had it one lately?  What one login does not use any more
+   is not kept open because others use the fleet: there may be a login for each
+   user of a program. */
+static bool is_used_locked(struct login *login, uint64_t now)
+{
+    uint64_t lent = 0;
+    bool held = login->units != NULL;
+
+    for (uint32_t i = 0; i < login->fleet->count; i++) {
+        held = held || pool_lent_locked(&login->pools[i], &lent);
+    }
+    if (held || lent != login->lent) {
+        login->lent = lent;
+        login->used_at = now;
+    }
+    return now < login->used_at + POOL_USED_MS * NS_PER_MS;
+}
+
 static uint64_t tend_pool_locked(struct pool *pool, bool used, uint64_t now)
 {
-    const struct login *login = pool->login;
-    const struct config_fleet *config = &login->fleet->config;
-    bool fills = used && !login->monitor && !login->retired;
+    const struct config_fleet *config = &pool->login->fleet->config;
     uint64_t next = UINT64_MAX;
 
-    pool->least = fills ? at_most(pool, config->pool_min) : 0;
+    pool->least = used ? at_most(pool, config->pool_min) : 0;
     close_worn_locked(pool, now);
-    if (fills && (config->pool_min || !pool->fill.begun) &&
+    if (used && (config->pool_min || !pool->fill.begun) &&
         (!fill_locked(pool, now) || config->pool_min)) {
         next = now + FILL_MS * NS_PER_MS;
     }
@@ -171,6 +187,11 @@ uint64_t login_tend(struct login *login, bool used, uint64_t now)
     closed = login->closed;
     shelf_gather_locked(login);
     next = next_unseen(login, now);
+    if (used && login->fleet->config.pool_min) { /* it may be used again */
+        next = clock_earlier(next, now + FILL_MS * NS_PER_MS);
+    }
+    used = used && !login->monitor && !login->retired &&
+           is_used_locked(login, now);
     for (uint32_t i = 0; i < login->fleet->count; i++) {
         next = clock_earlier(next,
                              tend_pool_locked(&login->pools[i], used, now));

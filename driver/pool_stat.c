@@ -103,6 +103,22 @@ static void copy_stats(const struct pool_stats *stats, uint64_t *copy)
     }
 }
 
+bool pool_lent_locked(const struct pool *pool, uint64_t *lent)
+{
+    bool held = false;
+
+    *lent += read_own(&pool->stats.of[POOL_STAT_BORROWED]);
+    for (int state = 0; state < LINK_STATES; state++) {
+        const struct link *link;
+
+        DL_FOREACH(pool->links[state], link) {
+            *lent += read_own(&link->use.borrowed);
+            held = held || read_own(&link->use.taken);
+        }
+    }
+    return held;
+}
+
 static void view_pool_locked(const struct pool *pool, struct pool_view *view)
 {
     const struct login *login = pool->login;

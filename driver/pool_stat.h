@@ -14,6 +14,7 @@
 #define POOL_STAT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "link.h"
@@ -67,6 +68,10 @@ enum pool_lent {
 };
 void pool_lend(struct link *link, enum pool_lent how, uint64_t now);
 void pool_take_back(struct link *link, uint64_t now);
+
+/* Adds to *lent how often sessions have got a link of that pool.  True: one has
+   one now.  Locks: holds the login's. */
+bool pool_lent_locked(const struct pool *pool, uint64_t *lent);
 
 /* The link goes: its pool keeps what it has counted.
    Locks: holds the login's. */

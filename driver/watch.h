@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "fleet.h"
+#include "pool.h"
 
 /* The fleet is watched from now on, if it was not.  Said after a unit has
    been placed in it, or was not: one load where it is watched already.  No lock
@@ -36,7 +37,7 @@ typedef uint64_t watch_duty(struct fleet *fleet, uint64_t now);
 
 /* Is the fleet used: does a session hold a link, does a unit wait, or has one
    been placed or refused, and for WATCH_USED_MS afterwards?  For duties. */
-enum { WATCH_USED_MS = 30000 };
+enum { WATCH_USED_MS = POOL_USED_MS };
 bool watch_is_used(const struct fleet *fleet, uint64_t now);
 
 /* Probes each instance when it is due (fleet_probe.h): over an idle link, else

@@ -123,11 +123,13 @@ static void so_many_are_kept(void **state)
     assert_int_equal(idle(1), 4);
     pass(5100);
     assert_int_equal(idle(1), 2); /* however long they are idle */
+    place(&sessions[0], 1, "k1", 3000);
     pass(60000);
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(idle(i), 2);
+        assert_int_equal(idle(i), i == 1 ? 1 : 2);
         assert_int_equal(pretend_at[i].opened, i == 1 ? 4 : 2);
     }
+    give(&sessions[0]);
     used = false;
     pass(5100);
     for (uint32_t i = 0; i < 3; i++) {
@@ -137,8 +139,29 @@ static void so_many_are_kept(void **state)
     assert_int_equal(next_round, UINT64_MAX);
     used = true; /* and once more */
     next_round = sim_now();
+    visit(1, "k1");
     pass(1);
     assert_int_equal(idle(2), 2);
+    end_fleet();
+}
+
+static void not_for_a_login_that_nobody_uses(void **state)
+{
+    (void)state;
+    begin_fleet(2, "PoolMin=2;PoolIdleTimeout=5000;");
+    place(&sessions[0], 2, "k1", 3000);
+    visit(1, "k0");
+    pass(29000);
+    assert_int_equal(idle(0), 2);
+    assert_int_equal(idle(1), 2);
+    pass(8000);
+    assert_int_equal(idle(0), 0);
+    assert_int_equal(idle(1), 0);
+    assert_int_equal(pool_of(2, 0)->count[LINK_IDLE], 2);
+    visit(1, "k0"); /* it is used again */
+    pass(1100);
+    assert_int_equal(idle(0), 2);
+    assert_int_equal(idle(1), 2);
     end_fleet();
 }
 
@@ -230,7 +253,7 @@ static void what_fails_is_tried_later_and_later(void **state)
     (void)state;
     begin_fleet(2, "PoolMin=1;");
     pretend_set(1, PRETEND_IS_FULL);
-    visit(1, "k0");
+    place(&sessions[0], 1, "k0", 3000);
     pass(60000);
     assert_in_range(counted(1, POOL_STAT_FAILED), 5, 8);
     pretend_set(1, PRETEND_SERVES);
@@ -302,6 +325,7 @@ int main(void)
         cmocka_unit_test(without_limits_nobody_looks),
         cmocka_unit_test(what_was_left_on_a_shelf_is_closed_as_well),
         cmocka_unit_test(so_many_are_kept),
+        cmocka_unit_test(not_for_a_login_that_nobody_uses),
         cmocka_unit_test(what_is_worn_is_replaced),
         cmocka_unit_test(the_first_session_has_others_opened_once),
         cmocka_unit_test(limits_hold),
