@@ -31,6 +31,16 @@ uint32_t place_ask(struct login *login, const struct route_key *key,
     return asked;
 }
 
+/* May an answer still come in time?  Who can go elsewhere does not wait for one
+   who hangs. */
+static bool worth_waiting(const struct place_order *order)
+{
+    const struct topology_answer *owner = &order->owner;
+
+    return owner->state == ROUTE_IS_UNKNOWN &&
+           (order->mode == ROUTE_STRICT ? owner->pending : owner->soon);
+}
+
 void place_look_up_owner(struct unit *unit, uint64_t now)
 {
     struct place_order *order = unit->order;
@@ -50,8 +60,7 @@ void place_look_up_owner(struct unit *unit, uint64_t now)
     } else if (owner->state == ROUTE_IS_UNKNOWN && owner->pending) {
         place_ask(order->login, order->key, now);
         topology_find(order->login->fleet, order->key, owner);
-        unit->learning =
-            owner->state == ROUTE_IS_UNKNOWN && owner->pending;
+        unit->learning = worth_waiting(order);
     }
 }
 

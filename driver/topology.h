@@ -38,7 +38,9 @@ struct topology_answer {
     /* groups: OWNED; MOVING: those that claim it, as far as is known */
     uint32_t owners[TOPOLOGY_OWNERS_MAX];
     uint32_t count;
-    bool pending;   /* UNKNOWN: somebody is being asked, or can be now */
+    bool pending;   /* UNKNOWN: somebody is being asked, or can be now, */
+    bool soon;      /* and is likely to answer soon: worth waiting for even if
+                       one can go elsewhere */
     struct why why; /* bad_key: WHY_KEY; UNOWNED: WHY_NO_OWNER; UNKNOWN,
                        UNLEARNABLE and UNRESOLVED: WHY_GENERAL, who has not
                        answered, and why; else WHY_NONE.  A sentence for
@@ -81,6 +83,8 @@ void topology_find(struct fleet *fleet, const struct route_key *key,
    With NULL and nothing to do it costs one atomic load.
    `now` in ns.  Locks: as above. */
 enum { TOPOLOGY_HEDGE_MS = 300, TOPOLOGY_MOVING_MS = 1000 };
+/* Whoever has been asked for so long does not answer soon any more. */
+enum { TOPOLOGY_LATE_MS = 2000 };
 int topology_next(struct fleet *fleet, const struct route_key *key,
                   uint64_t now);
 

@@ -11,21 +11,34 @@
 #include "inner_sql.h"
 #include "topology_inside.h"
 
-/* Is somebody being asked, or can be? */
-static bool pending_locked(struct topology *topology, uint64_t now)
+/* One that hangs would hold up whoever can go elsewhere (promise 4). */
+static bool answers_soon_locked(const struct topology *topology, uint32_t i,
+                                uint64_t now)
 {
-    if (topology->building) {
-        return true;
-    }
+    const struct topology_instance *at = &topology->at[i];
+    const struct route_member *m = &topology->fleet->members[i];
+
+    return atomic_load_explicit(&m->health, memory_order_relaxed) <
+               ROUTE_SUSPECT &&
+           !atomic_load_explicit(&m->slow, memory_order_relaxed) &&
+           (!at->asking || at->asked_at + TOPOLOGY_LATE_MS * NS_PER_MS > now);
+}
+
+/* Is somebody being asked, or can be?  Notes what is to be expected. */
+static bool pending_locked(struct topology *topology, uint64_t now,
+                           struct topology_answer *answer)
+{
+    answer->pending = answer->soon = topology->building;
     topology_mark_locked(topology);
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
         if (topology_wanted_locked(topology, i) &&
             (topology->at[i].asking > 0 ||
              topology_askable_locked(topology, i, now))) {
-            return true;
+            answer->pending = true;
+            answer->soon |= answers_soon_locked(topology, i, now);
         }
     }
-    return false;
+    return answer->pending;
 }
 
 /* Did the instance say that what it is asked is wrong? */
@@ -65,7 +78,7 @@ static void settle_locked(struct topology *topology, uint64_t now,
     if (!topology_complete_locked(topology)) {
         answer->state = ROUTE_IS_UNKNOWN;
         answer->count = 0;
-        answer->pending = pending_locked(topology, now);
+        pending_locked(topology, now, answer);
         topology_say_unknown_locked(topology, &answer->why);
         if (!answer->pending && wrong_everywhere_locked(topology)) {
             answer->state = ROUTE_IS_UNLEARNABLE; /* until asked again */
@@ -108,7 +121,7 @@ static bool contradicted_locked(const struct topology *topology,
 /* Only standbys are known of an owner: its primary may be one of those that
    have not said who they are, and then finding it is what is wanted. */
 static bool headless_locked(struct topology *topology, uint64_t now,
-                            const struct topology_answer *answer)
+                            struct topology_answer *answer)
 {
     bool led = true;
 
@@ -116,7 +129,7 @@ static bool headless_locked(struct topology *topology, uint64_t now,
         led &= topology->at[answer->owners[k]].led;
     }
     return !led && topology->kind <= TOPOLOGY_QUERY &&
-           pending_locked(topology, now);
+           pending_locked(topology, now, answer);
 }
 
 /* Is it by pointers alone that this is known, at a group which is known to have
@@ -151,13 +164,13 @@ bool topology_find_locked(struct topology *topology,
 
     answer->state = ROUTE_IS_UNKNOWN;
     answer->count = 0;
-    answer->pending = answer->bad_key = false;
+    answer->pending = answer->soon = answer->bad_key = false;
     answer->why.code = WHY_NONE;
     answer->why.text[0] = '\0';
     if (topology->kind == TOPOLOGY_HASH) {
         topology_hash_find_locked(topology, key, answer);
         if (answer->state == ROUTE_IS_UNKNOWN) {
-            answer->pending = pending_locked(topology, now);
+            pending_locked(topology, now, answer);
             topology_say_unknown_locked(topology, &answer->why);
         }
         return false;
@@ -176,14 +189,13 @@ bool topology_find_locked(struct topology *topology,
     if (answer->state == ROUTE_IS_OWNED && doubted_locked(topology, answer)) {
         answer->state = ROUTE_IS_UNKNOWN;
         answer->count = 0;
-        answer->pending = pending_locked(topology, now);
+        pending_locked(topology, now, answer);
         why_set(&answer->why, WHY_GENERAL, "its owner holds other partitions "
                 "than before and has not said which yet");
     } else if (answer->state == ROUTE_IS_OWNED &&
                headless_locked(topology, now, answer)) {
         answer->state = ROUTE_IS_UNKNOWN;
         answer->count = 0;
-        answer->pending = true;
         why_set(&answer->why, WHY_GENERAL,
                 "the owner's primary is not known yet");
     } else if (answer->state == ROUTE_IS_UNKNOWN ||

@@ -198,6 +198,9 @@ static uint64_t wake_locked(struct topology *topology, uint64_t now,
         uint64_t retry = retry_of(topology, i);
         if (at->asking > 0) {
             when = at->asked_at + TOPOLOGY_HEDGE_MS * NS_PER_MS;
+            if (when <= now) { /* then it is given up by some */
+                when = at->asked_at + TOPOLOGY_LATE_MS * NS_PER_MS;
+            }
             wake = hedging && when > now ? clock_earlier(wake, when) : wake;
         } else if (topology_wanted_locked(topology, i)) {
             when = at->retry_at > retry ? at->retry_at : retry;

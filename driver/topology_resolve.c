@@ -159,11 +159,12 @@ bool topology_resolver_find_locked(struct topology *topology,
                 "and did not: %s", entry->text);
         answer->pending =
             entry->retry_at <= now && possible_locked(topology, now);
+        answer->soon = answer->pending;
         return false;
     default:
         why_set(&answer->why, WHY_GENERAL,
                 "a server has to judge this key, and has not yet");
-        answer->pending = possible_locked(topology, now);
+        answer->pending = answer->soon = possible_locked(topology, now);
         return false;
     }
 }

@@ -29,6 +29,7 @@ struct mutex pretend_lock = MUTEX_INITIALIZER(LOCK_DIAG);
 struct cond pretend_changed;
 struct pretend_instance pretend_at[PRETEND_INSTANCES];
 struct pretend_key pretend_keys[PRETEND_KEYS];
+bool pretend_late[PRETEND_KEYS];
 uint32_t pretend_connections;
 void (*pretend_pause)(void);
 
@@ -490,6 +491,7 @@ void topology_find(struct fleet *fleet, const struct route_key *key,
     memset(answer, 0, sizeof *answer);
     answer->state = known->state;
     answer->pending = known->state == ROUTE_IS_UNKNOWN && known->pending;
+    answer->soon = answer->pending && !pretend_late[key->text[1] - '0'];
     if (known->state == ROUTE_IS_OWNED) {
         answer->owners[0] = known->owner;
         answer->count = 1;

@@ -72,6 +72,7 @@ struct pretend_key {
     bool pending, asked;
 };
 extern struct pretend_key pretend_keys[PRETEND_KEYS];
+extern bool pretend_late[PRETEND_KEYS]; /* not soon, who is asked hangs */
 
 /* Called in the middle of each call to the driver that could take time, with
    no lock held; NULL = nothing. */

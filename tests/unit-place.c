@@ -296,6 +296,34 @@ static void a_refused_login_asks_nowhere_else(void **state)
     end_fleet();
 }
 
+/* Promise 4: an instance that hangs while it is asked who owns what. */
+static void only_strict_waits_for_an_owner_that_nobody_tells_soon(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(3, "PoolMax=5;PoolCreate=borrower;");
+    place(&s[3], "strict k1");
+    settle();
+    give(&s[3], false); /* a link on n2 */
+    settle();
+    pretend_set(0, PRETEND_HANGS);
+    pretend_keys[2] = (struct pretend_key){ ROUTE_IS_UNKNOWN, 0, true, false };
+    place(&s[0], "hint k2");
+    settle();
+    assert_int_equal(s[0].state, PLACING); /* it may come */
+    pretend_late[2] = true;
+    place(&s[2], "strict k2");
+    settle();
+    assert_int_equal(where(&s[0]), 2);
+    assert_int_equal(s[2].state, PLACING);
+    pretend_late[2] = false;
+    pretend_set(0, PRETEND_SERVES);
+    settle();
+    assert_int_equal(where(&s[2]), 1);
+    end_fleet();
+}
+
 static void a_refused_open_goes_elsewhere_or_says_why(void **state)
 {
     struct session *s = sessions;
@@ -1107,6 +1135,8 @@ int main(void)
         cmocka_unit_test(strict_gives_up_when_opening_takes_too_long),
         cmocka_unit_test(a_refused_login_is_told_to_all_who_wait_with_it),
         cmocka_unit_test(a_refused_login_asks_nowhere_else),
+        cmocka_unit_test(
+            only_strict_waits_for_an_owner_that_nobody_tells_soon),
         cmocka_unit_test(a_refused_open_goes_elsewhere_or_says_why),
         cmocka_unit_test(who_waits_hears_that_an_instance_is_back),
         cmocka_unit_test(who_waits_tries_what_was_down_in_time),

@@ -232,6 +232,37 @@ static void test_first_key_asks_one(void **state)
     assert_false(topology_complete(&fleet));
 }
 
+/* One that has been asked for long is waited for by strict alone. */
+static void test_who_hangs_is_not_expected_soon(void **state)
+{
+    struct topology_answer answer;
+    uint64_t asked = clock_ns();
+    struct route_key *key;
+    (void)state;
+
+    make_fleet("n1 n2", "public.orders", "", "");
+    assert_int_equal(route_key_parse("5", 1, &key, NULL), ROUTE_KEY_OK);
+    assert_string_equal(next_for("5"), "n1");
+    mutex_lock(&fleet.topology->lock);
+    topology_find_locked(fleet.topology, key, asked, &answer);
+    assert_true(answer.pending && answer.soon);
+    fleet.topology->at[1].asking = 1; /* and so is n2 */
+    fleet.topology->at[1].asked_at = asked;
+    topology_find_locked(fleet.topology, key,
+                         clock_ns() + TOPOLOGY_LATE_MS * NS_PER_MS, &answer);
+    assert_true(answer.pending && !answer.soon);
+    fleet.topology->at[1].asking = 0;
+    topology_find_locked(fleet.topology, key,
+                         clock_ns() + TOPOLOGY_LATE_MS * NS_PER_MS, &answer);
+    assert_true(answer.pending && answer.soon); /* n2 can be asked */
+    atomic_store(&fleet.members[1].health, ROUTE_DOWN);
+    topology_find_locked(fleet.topology, key,
+                         clock_ns() + TOPOLOGY_LATE_MS * NS_PER_MS, &answer);
+    assert_true(answer.pending && !answer.soon);
+    mutex_unlock(&fleet.topology->lock);
+    route_key_free(key);
+}
+
 static void test_rest_is_learnt_behind_it(void **state)
 {
     (void)state;
@@ -1003,6 +1034,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(test_first_key_asks_one),
+        TEST(test_who_hangs_is_not_expected_soon),
         TEST(test_rest_is_learnt_behind_it),
         TEST(test_bad_key),
         TEST(test_too_many_sub_keys),
