@@ -83,8 +83,8 @@ class Child:
 
 def parsed(folder):
     path = folder + '/m-%d.prom' % os.getpid()
-    string = ('DSN=orders;AffinityMode=strict;AffinityKey=1500;Metrics=%s'
-              % folder + '/m-%p.prom')
+    string = ('DSN=orders;AffinityMode=strict;AffinityKey=1500;PoolWait=60000;'
+              'Metrics=' + folder + '/m-%p.prom')
     c = connect(string + ';PWD=%s' % SECRET)
     until('the file is there', lambda: os.path.exists(path))
     for _ in range(3):
