@@ -165,9 +165,9 @@ static void try_functions(SQLHDBC dbc)
 
 static void try_quiet(struct held *held)
 {
-    /* CheckTimeout, or ConnectTimeout if a link was being opened for the probe,
-       since none was idle */
-    const char *why = "did not answer within C";
+    /* because of CheckTimeout, or of ConnectTimeout, by our clock or by libpq's,
+       if a link was being opened for the probe, since none was idle */
+    const char *why = "was found unusable";
     SQLUINTEGER dead = 77;
     SQLHSTMT more;
     SQLRETURN rc;
