@@ -318,7 +318,7 @@ static bool look_at_order(struct unit *unit, uint64_t now)
         fleet_set_slow(fleet, i, true);
         fleet_tell(fleet, i);
     }
-    return unit->order->mode != ROUTE_STRICT;
+    return !route_is_bound(unit->order->mode, unit->order->owner.state);
 }
 
 static void wait_for_event(struct unit *unit)

@@ -245,7 +245,7 @@ static int among(const struct route_request *request,
 {
     int best = -1;
 
-    if (request->mode != ROUTE_STRICT || request->key != ROUTE_IS_OWNED) {
+    if (!route_is_bound(request->mode, request->key)) {
         return balance(request, fleet, may);
     }
     for (uint32_t i = 0; i < fleet->count && best < 0; i++) {
@@ -298,8 +298,7 @@ static uint64_t retry_of(const struct route_request *request,
 static uint64_t next_retry(const struct route_request *request,
                            const struct route_fleet *fleet)
 {
-    bool owner =
-        request->mode == ROUTE_STRICT && request->key == ROUTE_IS_OWNED;
+    bool owner = route_is_bound(request->mode, request->key);
     uint64_t next = UINT64_MAX;
 
     for (uint32_t i = 0; i < fleet->count; i++) {
@@ -332,8 +331,7 @@ static enum route_reason nobody_reason(const struct route_request *request,
 static struct verdict last_steps(const struct route_request *request,
                                  const struct route_fleet *fleet)
 {
-    bool owner =
-        request->mode == ROUTE_STRICT && request->key == ROUTE_IS_OWNED;
+    bool owner = route_is_bound(request->mode, request->key);
     bool takes =
         request->mode != ROUTE_STRICT || request->key != ROUTE_IS_UNKNOWN;
     struct verdict v;

@@ -131,6 +131,13 @@ struct route_request {
     size_t what_length;     /* so many bytes */
 };
 
+/* Can it go nowhere but to its owner? */
+static inline bool route_is_bound(enum route_mode mode,
+                                  enum route_ownership key)
+{
+    return mode == ROUTE_STRICT && key == ROUTE_IS_OWNED;
+}
+
 enum route_action { ROUTE_TAKE, ROUTE_OPEN, ROUTE_WAIT, ROUTE_FAIL };
 
 enum route_reason {

@@ -61,7 +61,8 @@ bool route_is_passed(const struct route_request *request,
     uint8_t health = load8(&m->health);
 
     return (health == ROUTE_DOWN ||
-            (health == ROUTE_SUSPECT && request->mode != ROUTE_STRICT)) &&
+            (health == ROUTE_SUSPECT &&
+             !route_is_bound(request->mode, request->key))) &&
            atomic_load_explicit(&m->retry_at, memory_order_relaxed) >
                request->now;
 }
@@ -87,7 +88,8 @@ bool route_is_able(const struct route_request *request,
         route_is_passed(request, m)) {
         return false;
     }
-    return !load_flag(&m->slow) || request->mode == ROUTE_STRICT;
+    return !load_flag(&m->slow) ||
+           route_is_bound(request->mode, request->key);
 }
 
 static bool idle(const struct route_request *request,

@@ -156,6 +156,9 @@ static void an_instance_that_hangs_costs_half_a_second_once(void **state)
     place(&s[1], "hint k0"); /* it is known by now */
     settle();
     assert_int_equal(where(&s[1]), 2);
+    place(&s[4], "strict"); /* it has no key */
+    settle();
+    assert_int_equal(where(&s[4]), 2);
     place(&s[2], "strict k0 wait1000"); /* nowhere else to go */
     place(&s[3], "login2 k0");
     settle();

@@ -279,7 +279,7 @@ static bool suits(const struct unit *unit, uint32_t i)
         return false; /* time is no event for who has ordered elsewhere */
     }
     if ((m->slow || (m->health == ROUTE_SUSPECT && m->retry_at > sim_now())) &&
-        !strict) {
+        !(strict && owned)) {
         return false;
     }
     if (strict && o->key) {
@@ -307,12 +307,13 @@ static bool may_open(const struct unit *unit, uint32_t i)
     const struct route_member *m = &fleet->members[i];
     uint32_t most = fleet->config.pool_max_total;
     bool strict = o->mode == ROUTE_STRICT;
+    bool bound = strict && o->owner.state == ROUTE_IS_OWNED;
 
     if (s->room == 0 || (unit->tried && unit->tried[i]) || m->drained ||
         m->disabled ||
         (s->full_until && (s->full_until > sim_now() || s->opening > 0)) ||
-        m->role == ROUTE_STANDBY || (m->slow && !strict) ||
-        (m->health == ROUTE_SUSPECT && m->retry_at > sim_now() && !strict) ||
+        m->role == ROUTE_STANDBY || (m->slow && !bound) ||
+        (m->health == ROUTE_SUSPECT && m->retry_at > sim_now() && !bound) ||
         (m->health == ROUTE_DOWN &&
          (m->retry_at > sim_now() || m->opening > 0))) {
         return false;
