@@ -160,17 +160,22 @@ static int create(const char *path)
                 METRICS_FILE_MODE);
 }
 
-static bool is_folder(const char *path)
+/* What stands in the way: a file takes the place of a device as well, and is
+   removed at the end.  NULL: nothing. */
+static const char *obstacle(const char *path)
 {
     struct stat what;
 
-    return stat(path, &what) == 0 && S_ISDIR(what.st_mode);
+    if (stat(path, &what) != 0 || S_ISREG(what.st_mode)) {
+        return NULL;
+    }
+    return S_ISDIR(what.st_mode) ? strerror(EISDIR) : "it is no regular file";
 }
 
 bool metrics_check(const char *where, struct why *why)
 {
     struct text path, fresh;
-    bool ok;
+    const char *wrong;
     int fd;
 
     if (!*where) {
@@ -186,10 +191,9 @@ bool metrics_check(const char *where, struct why *why)
         return false;
     }
     fd = create(text_string(&fresh));
-    ok = fd >= 0 && !is_folder(text_string(&path));
-    if (!ok) {
-        why_set(why, WHY_VALUE, "Metrics=%s: %s", where,
-                strerror(fd >= 0 ? EISDIR : errno));
+    wrong = fd < 0 ? strerror(errno) : obstacle(text_string(&path));
+    if (wrong) {
+        why_set(why, WHY_VALUE, "Metrics=%s: %s", where, wrong);
     }
     if (fd >= 0) {
         close(fd);
@@ -197,7 +201,7 @@ bool metrics_check(const char *where, struct why *why)
     }
     text_free(&path);
     text_free(&fresh);
-    return ok;
+    return !wrong;
 }
 
 static bool write_fresh(const char *path, const struct text *text,

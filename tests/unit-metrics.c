@@ -216,6 +216,11 @@ static void what_cannot_be_written_is_told(void **state)
         assert_false(mark.is);
     }
     rmdir(unit_folder_path("folder"));
+    snprintf(where, sizeof where, "%s", unit_folder_path("fifo"));
+    assert_int_equal(mkfifo(where, 0600), 0); /* as /dev/null might be */
+    assert_false(metrics_check(where, &why));
+    assert_non_null(strstr(why.text, "fifo: it is no regular file"));
+    unlink(where);
     snprintf(where, sizeof where, "%s", unit_folder_path("m.prom"));
     assert_true(metrics_check(where, &why));
     assert_false(exists("m.prom")); /* looking makes none */
