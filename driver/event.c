@@ -23,6 +23,8 @@ struct events {
     struct mutex lock;   /* LOCK_EVENTS; guards what follows */
     struct event *ring;  /* number n stands at n % EVENTS_KEPT */
     uint64_t said;       /* the latest's number; 0 = none */
+    bool claimed;        /* somebody writes */
+    /* changed by whoever that is */
     uint64_t written;    /* up to this one */
     bool troubled;       /* the log could not be written, and it was said */
 };
@@ -126,16 +128,14 @@ static uint64_t first_locked(const struct events *events)
     return events->said > EVENTS_KEPT ? events->said - EVENTS_KEPT + 1 : 1;
 }
 
-/* Those from number `from` on. */
-static struct event *copy_from(struct events *events, uint64_t from,
-                               size_t *count)
+/* Those from number `from` on; NULL: none, or out of memory. */
+static struct event *copy_locked(const struct events *events, uint64_t from,
+                                 size_t *count)
 {
+    uint64_t first = first_locked(events);
     struct event *copy = NULL;
-    uint64_t first;
 
     *count = 0;
-    mutex_lock(&events->lock);
-    first = first_locked(events);
     first = first > from ? first : from;
     if (events->said >= first) {
         copy = calloc((size_t)(events->said - first + 1), sizeof *copy);
@@ -143,13 +143,17 @@ static struct event *copy_from(struct events *events, uint64_t from,
     for (uint64_t n = first; copy && n <= events->said; n++) {
         copy[(*count)++] = events->ring[n % EVENTS_KEPT];
     }
-    mutex_unlock(&events->lock);
     return copy;
 }
 
 struct event *events_copy(struct events *events, size_t *count)
 {
-    return copy_from(events, 1, count);
+    struct event *copy;
+
+    mutex_lock(&events->lock);
+    copy = copy_locked(events, 1, count);
+    mutex_unlock(&events->lock);
+    return copy;
 }
 
 void event_time(const struct event *event, struct text *out)
@@ -206,27 +210,69 @@ static void write_all(struct events *events, const struct event *list,
     }
 }
 
-void events_write(struct events *events)
+static void write_list(struct events *events, const struct event *list,
+                       size_t count)
 {
-    size_t count;
-    struct event *list;
+    uint64_t missing = list[0].number - events->written - 1;
     struct text lines;
 
-    if (!*events->where) {
-        return;
-    }
-    list = copy_from(events, events->written + 1, &count);
-    if (!list) {
-        return;
-    }
     text_init(&lines);
-    if (list[0].number > events->written + 1) {
+    if (missing) {
         text_appendf(&lines, "%llu events were too many to be logged\n",
-                     (unsigned long long)(list[0].number - events->written -
-                                          1));
+                     (unsigned long long)missing);
     }
     events->written = list[count - 1].number;
     write_all(events, list, count, &lines);
     text_free(&lines);
-    free(list);
+}
+
+bool events_claim(struct events *events)
+{
+    bool claimed;
+
+    if (!*events->where) {
+        return false;
+    }
+    mutex_lock(&events->lock);
+    claimed = !events->claimed && events->said > events->written;
+    events->claimed |= claimed;
+    mutex_unlock(&events->lock);
+    return claimed;
+}
+
+void events_leave(struct events *events)
+{
+    mutex_lock(&events->lock);
+    events->claimed = false;
+    mutex_unlock(&events->lock);
+}
+
+/* NULL: there is nothing more, and the claim is over. */
+static struct event *next_list(struct events *events, size_t *count)
+{
+    struct event *list;
+
+    mutex_lock(&events->lock);
+    list = copy_locked(events, events->written + 1, count);
+    events->claimed = list != NULL;
+    mutex_unlock(&events->lock);
+    return list;
+}
+
+void events_write_claimed(struct events *events)
+{
+    struct event *list;
+    size_t count;
+
+    while ((list = next_list(events, &count))) {
+        write_list(events, list, count);
+        free(list);
+    }
+}
+
+void events_write(struct events *events)
+{
+    if (events_claim(events)) {
+        events_write_claimed(events);
+    }
 }

@@ -7,8 +7,9 @@
  * One line each; nothing that happens at each call or each session is one
  * above "debug", and none holds a secret.
  *
- * An event costs its caller a few words of memory: the keeper writes the log
- * at its next round, so that nobody waits for a disk.
+ * An event costs its caller a few words of memory: a helper thread writes the
+ * log (fleet_log.h), so that nobody waits for a disk, or for whoever reads
+ * stderr.
  */
 #ifndef EVENT_H
 #define EVENT_H
@@ -55,8 +56,15 @@ struct event *events_copy(struct events *events, size_t *count);
 struct text;
 void event_time(const struct event *event, struct text *out);
 
-/* Writes to the log what has come since the last time.  Called by one thread
-   at a time, with no lock held: may wait for a disk. */
+/* Writes to the log what has come since the last time, unless somebody else is
+   at it.  May wait for a disk; no lock may be held. */
 void events_write(struct events *events);
+
+/* The same in two steps, for who has it done by somebody else.  True: there is
+   something to be written, and nobody but the caller writes until he has done
+   so, with all that comes meanwhile, or has left it. */
+bool events_claim(struct events *events);
+void events_write_claimed(struct events *events);
+void events_leave(struct events *events);
 
 #endif

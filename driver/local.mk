@@ -38,6 +38,7 @@ EXTRA_DIST += \
 	driver/fleet_file.h \
 	driver/fleet_group.h \
 	driver/fleet_key.h \
+	driver/fleet_log.h \
 	driver/fleet_probe.h \
 	driver/fleet_state.h \
 	driver/handle.h \
@@ -194,6 +195,7 @@ driver_libcore_la_SOURCES = \
 	driver/fleet_group.c \
 	driver/fleet_key.c \
 	driver/fleet_list.c \
+	driver/fleet_log.c \
 	driver/fleet_probe.c \
 	driver/fleet_state.c \
 	driver/topology.c \

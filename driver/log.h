@@ -4,7 +4,7 @@
 /*
  * Where lines of the log go (keyword Log): a file, stderr or syslog.  Which
  * lines there are is event.h's business.  Writing may wait for a disk, so it
- * is done with no lock held, by the keeper.
+ * is done with no lock held, by a helper thread.
  *
  * A file is opened for each write and closed behind it, for appending: it may
  * be moved away at any time, several processes may share it, and no descriptor

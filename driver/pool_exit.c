@@ -22,6 +22,7 @@
 
 #include "event.h"
 #include "fleet.h"
+#include "fleet_log.h"
 #include "inner.h"
 #include "keeper.h"
 #include "keeper_clock.h"
@@ -44,10 +45,11 @@ static void at_exit(void)
     fleets = fleet_all(&count);
     for (uint32_t i = 0; i < count; i++) {
         login_retire_all(fleets[i]);
+        fleet_log(fleets[i]);
     }
     keeper_finish(until);
     for (uint32_t i = 0; i < count; i++) {
-        events_write(fleets[i]->events);
+        events_write(fleets[i]->events); /* unless a helper hangs in it */
         fleet_end_metrics(fleets[i]);
         fleet_release(fleets[i]);
     }

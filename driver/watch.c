@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "event.h"
+#include "fleet_log.h"
 #include "keeper_clock.h"
 #include "lock.h"
 #include "pool.h"
@@ -94,7 +94,7 @@ static uint64_t watch_fleet(struct fleet *fleet, uint64_t now)
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
         next = clock_earlier(next, duties[i](fleet, now));
     }
-    events_write(fleet->events);
+    fleet_log(fleet);
     return next;
 }
 

@@ -90,6 +90,44 @@ def last_words(folder):
           read(path))
 
 
+UNREAD = """
+import fcntl, os, time, pyodbc
+flags = fcntl.fcntl(2, fcntl.F_GETFL)
+fcntl.fcntl(2, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+for size in 65536, 1:
+    try:
+        while True:
+            os.write(2, b'x' * size)
+    except BlockingIOError:
+        pass
+fcntl.fcntl(2, fcntl.F_SETFL, flags)
+c = pyodbc.connect('DSN=orders;AffinityKey=500;Log=stderr;LogLevel=info')
+end = time.monotonic() + 60
+while time.monotonic() < end:
+    seen = [r.probed_ms for r in c.execute('SHOW AFFINITY INSTANCES').fetchall()]
+    if None not in seen:
+        break
+    time.sleep(0.05)
+print(seen)
+"""
+
+
+def nobody_reads():
+    """stderr is a pipe that is full: nothing but the log waits for it."""
+    child = subprocess.Popen(['/usr/bin/python3', '-c', UNREAD],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    seen = child.stdout.readline().decode()
+    check('the instances are probed though nobody reads the log',
+          seen.strip() and 'None' not in seen, seen)
+    try:
+        child.wait(60)
+    except subprocess.TimeoutExpired:
+        child.kill()
+    same('and the process ends', child.wait(), 0)
+    child.stdout.close()
+    child.stderr.close()
+
+
 def impossible(folder):
     state, text = refusal('DSN=orders;Log=affinity.log')
     check('a relative path is refused by name',
@@ -110,6 +148,7 @@ def main():
         told(folder)
         levels(folder)
         last_words(folder)
+        nobody_reads()
 
 
 tap_run(main)

@@ -1,0 +1,18 @@
+/* SPDX-FileCopyrightText: odbc-affinity contributors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A fleet's log is written by a helper thread: a disk may take its time, and
+ * stderr may be a pipe that nobody reads.  Neither keeps the rounds of the
+ * keeper's clock from probing, nor the process from its end.
+ */
+#ifndef FLEET_LOG_H
+#define FLEET_LOG_H
+
+struct fleet;
+
+/* Has a helper write what is still to be written, unless one is at it.  Without
+   one (at exit) it is left for the next time.  No lock may be held. */
+void fleet_log(struct fleet *fleet);
+
+#endif
