@@ -18,13 +18,15 @@ bench_programs = \
 	tests/bench/calls \
 	tests/bench/checkout \
 	tests/bench/connect \
+	tests/bench/failover \
 	tests/bench/memory \
 	tests/bench/rows \
+	tests/bench/start \
 	tests/bench/verdict \
 	tests/bench/watch \
 	$(NULL)
 EXTRA_PROGRAMS = $(bench_programs)
-EXTRA_LTLIBRARIES = tests/bench/libnothing.la
+EXTRA_LTLIBRARIES = tests/bench/libnothing.la tests/bench/libslow.la
 
 bench-programs: $(bench_programs) $(EXTRA_LTLIBRARIES)
 .PHONY: bench-programs
@@ -37,10 +39,19 @@ tests_bench_checkout_SOURCES = tests/bench/checkout.c $(bench) $(below)
 tests_bench_checkout_LDADD = $(integration_ldadd)
 tests_bench_connect_SOURCES = tests/bench/connect.c $(bench)
 tests_bench_connect_LDADD = $(integration_ldadd)
+tests_bench_failover_SOURCES = \
+	tests/bench/failover.c \
+	tests/bench/bench.c \
+	tests/bench/bench.h \
+	$(trouble) \
+	$(NULL)
+tests_bench_failover_LDADD = $(integration_ldadd)
 tests_bench_memory_SOURCES = tests/bench/memory.c $(bench) $(below)
 tests_bench_memory_LDADD = $(integration_ldadd)
 tests_bench_rows_SOURCES = tests/bench/rows.c $(bench)
 tests_bench_rows_LDADD = $(integration_ldadd)
+tests_bench_start_SOURCES = tests/bench/start.c $(bench)
+tests_bench_start_LDADD = $(integration_ldadd)
 tests_bench_verdict_SOURCES = tests/bench/verdict.c $(bench)
 tests_bench_verdict_LDADD = driver/libcore.la $(integration_ldadd)
 tests_bench_watch_SOURCES = tests/bench/watch.c $(bench)
@@ -57,3 +68,8 @@ tests_bench_libnothing_la_LDFLAGS = \
 	$(AFF_MODULE_LDFLAGS) \
 	-Wl,--no-as-needed \
 	$(NULL)
+tests_bench_libslow_la_SOURCES = \
+	tests/bench/slow.c \
+	$(tests_bench_libnothing_la_SOURCES) \
+	$(NULL)
+tests_bench_libslow_la_LDFLAGS = $(tests_bench_libnothing_la_LDFLAGS)
