@@ -234,11 +234,14 @@ static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
     }
 }
 
-/* What this login may not read is as another one was told, as long as the
-   instance is what it was. */
+/* What this login may not read, or was not told this time, is as it was told
+   before, as long as the instance is what it was. */
 static struct link_who complete(struct link_who who,
                                 const struct link_who *before)
 {
+    if (who.role == LINK_ROLE_UNKNOWN) {
+        who.role = before->role;
+    }
     if (who.role == before->role && !*who.identity) {
         memcpy(who.identity, before->identity, sizeof who.identity);
         who.timeline = who.timeline ? who.timeline : before->timeline;

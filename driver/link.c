@@ -81,6 +81,13 @@ bool link_take_who(struct link *link, unsigned count, const char *const *values)
     return true;
 }
 
+void link_forget_who(struct link *link)
+{
+    link->who.role = LINK_ROLE_UNKNOWN;
+    link->who.identity[0] = '\0';
+    link->who.timeline = 0;
+}
+
 static bool take_row(void *arg, unsigned count, const char *const *values)
 {
     link_take_who(arg, count, values);
@@ -107,9 +114,10 @@ static bool is_alive(const struct link *link, struct link_error *error)
 
 static bool ask_who(struct link *link, struct link_error *error)
 {
-    const char *const *query = &link->inner->kind->who[link->who_form];
+    const struct inner_kind *kind = link->inner->kind;
+    const char *const *query = &kind->who[link->who_form];
 
-    memset(&link->who, 0, sizeof link->who);
+    link_forget_who(link);
     if (!*query) {
         return is_alive(link, error);
     }
@@ -120,7 +128,9 @@ static bool ask_who(struct link *link, struct link_error *error)
         if (link_dead(link)) {
             return false;
         }
-        link->who_form++;
+        if (link_is_refusal(error)) {
+            link->who_form = (uint8_t)(query - kind->who + 1);
+        }
     }
     /* It says nothing of itself: no reason to refuse it. */
     return !link_dead(link);

@@ -18,6 +18,14 @@ void link_take_error(const struct link *link, SQLSMALLINT type,
 bool link_take_who(struct link *link, unsigned count,
                    const char *const *values);
 
+/* It has not said this time who it is: what it said before may not hold any
+   more.  The link's own encoding and ends do. */
+void link_forget_who(struct link *link);
+
+/* Will what has failed so on a link that is not dead fail again?  Not for want
+   of time, memory or the like (classes 25, 40, 53, 55, 57, 58, HYT, XX). */
+bool link_is_refusal(const struct link_error *error);
+
 /* Frees link->warned. */
 void link_forget_warnings(struct link *link);
 

@@ -32,6 +32,20 @@ void link_take_error(const struct link *link, SQLSMALLINT type,
     }
 }
 
+bool link_is_refusal(const struct link_error *error)
+{
+    static const char *const passing[] = {
+        "25", "40", "53", "55", "57", "58", "HYT", "XX",
+    };
+
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) {
+        if (strncmp(error->state, passing[i], strlen(passing[i])) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void link_set_error(struct link_error *error, const char *state,
                     const char *format, ...)
 {

@@ -78,13 +78,15 @@ bool link_probe(struct link *link, const char *extra, struct link_probe *probe,
                 struct link_error *error)
 {
     const struct inner_probe *forms = link->inner->kind->probe;
+    uint8_t form = link->probe_form;
+    bool plain = link->probe_plain;
 
     memset(probe, 0, sizeof *probe);
-    while (forms[link->probe_form].columns) {
-        const char *more = link->probe_plain ? NULL : extra;
+    while (forms[form].columns) {
+        const char *more = plain ? NULL : extra;
 
-        if (ask(link, &forms[link->probe_form], more, probe, error)) {
-            probe->poor = link->probe_form > 0;
+        if (ask(link, &forms[form], more, probe, error)) {
+            probe->poor = form > 0;
             probe->extra_told = more != NULL;
             return link_freshen(link, error);
         }
@@ -93,12 +95,17 @@ bool link_probe(struct link *link, const char *extra, struct link_probe *probe,
         }
         probe->why_poor = *error;
         if (more) {
-            link->probe_plain = true;
+            plain = true;
         } else {
-            link->probe_form++;
+            form++;
+        }
+        if (link_is_refusal(error)) {
+            link->probe_plain = plain;
+            link->probe_form = form;
         }
     }
     /* It says nothing of itself, but it answers. */
+    link_forget_who(link);
     probe->poor = true;
     return !link_dead(link);
 }

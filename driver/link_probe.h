@@ -35,7 +35,8 @@ struct link_probe {
 /* Probes over an open, clean link and fills link->who as link_validate() does,
    if the kind can ask for it.  extra: one more expression of the kind's SQL,
    or NULL; where it is refused the rest is answered without it.  What a link
-   was refused once it is not asked for again: errors fill the server's log.
+   was refused once it is not asked for again: errors fill the server's log; but
+   what failed for want of time or memory is (link_is_refusal()).
    False: the link is to be closed; error says why.  Time is not bounded here.
    On a helper thread, no lock held. */
 bool link_probe(struct link *link, const char *extra, struct link_probe *probe,

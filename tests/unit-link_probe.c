@@ -27,6 +27,7 @@ enum { COLUMNS_MAX = 16 };
 static struct {
     char asked[600];       /* the statements, parted by '|' */
     const char *refuses;   /* what no statement may have in it; NULL: nothing */
+    const char *state;     /* and its SQLSTATE */
     bool dies;             /* of the next statement */
     bool dead;
     bool fetched;
@@ -94,7 +95,7 @@ static SQLRETURN get_diag_rec(SQLSMALLINT type, SQLHANDLE handle,
     (void)type;
     (void)handle;
     (void)number;
-    memcpy(state, "42501", 6);
+    memcpy(state, odd.state, 6);
     *native = 1;
     *length = (SQLSMALLINT)snprintf((char *)text, (size_t)room, "not you");
     return SQL_SUCCESS;
@@ -135,6 +136,7 @@ static int begin(void **state)
     memset(&link, 0, sizeof link);
     memcpy(odd.values, values, sizeof values);
     odd.columns = 12;
+    odd.state = "42501";
     link.inner = &inner;
     return 0;
 }
@@ -239,6 +241,23 @@ static void who_refuses_all_still_answers(void **state)
     assert_true(link_probe(&link, NULL, &probe, &error));
     assert_true(probe.poor);
     assert_int_equal(probe.backends, 0);
+    /* and not who it was when it last said so */
+    assert_int_equal(link.who.role, LINK_ROLE_UNKNOWN);
+    assert_string_equal(link.who.identity, "");
+}
+
+/* A statement_timeout of the role's, on a bad day. */
+static void what_failed_for_want_of_time_is_asked_again(void **state)
+{
+    (void)state;
+    odd.refuses = "SELECT";
+    odd.state = "57014";
+    assert_true(link_probe(&link, "more", &probe, &error));
+    assert_true(probe.poor);
+    odd.refuses = NULL;
+    assert_true(link_probe(&link, "more", &probe, &error));
+    assert_false(probe.poor);
+    assert_true(probe.extra_told);
 }
 
 static void a_dead_link_is_asked_once(void **state)
@@ -275,6 +294,7 @@ int main(void)
         TEST(what_is_refused_is_not_asked_again),
         TEST(an_extra_column_that_is_refused_costs_only_itself),
         TEST(who_refuses_all_still_answers),
+        TEST(what_failed_for_want_of_time_is_asked_again),
         TEST(a_dead_link_is_asked_once),
         TEST(the_kinds_ask_for_what_link_probe_reads),
     };

@@ -642,6 +642,24 @@ static void a_promotion_is_noticed_without_traffic(void **state)
     end_fleet();
 }
 
+/* Who may read nothing tells nothing of it: neither another system nor a role
+   that is not known any more. */
+static void who_says_nothing_of_itself_is_what_it_was(void **state)
+{
+    const struct link_who nothing = { .backend = 1 };
+    (void)state;
+
+    begin_fleet(1, "CheckInterval=60000;");
+    visit(1, "k0");
+    assert_int_equal(fleet->instances[0].who.role, LINK_ROLE_PRIMARY);
+    assert_false(fleet_heard(fleet, 0, &nothing));
+    assert_int_equal(fleet->instances[0].who.role, LINK_ROLE_PRIMARY);
+    assert_false(was_said(0, "another system"));
+    assert_true(fleet_keeps(fleet, 0,
+                            pool_of(1, 0)->links[LINK_IDLE]->opened));
+    end_fleet();
+}
+
 static int begin_tests(void **state)
 {
     (void)state;
@@ -690,6 +708,7 @@ int main(void)
         cmocka_unit_test(at_exit_nothing_begins),
         cmocka_unit_test(threads_are_left_to_others),
         cmocka_unit_test(a_promotion_is_noticed_without_traffic),
+        cmocka_unit_test(who_says_nothing_of_itself_is_what_it_was),
     };
 
     round_duty = watch_probe;

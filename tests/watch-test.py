@@ -240,8 +240,22 @@ def little():
     check('the server has refused less than there were probes',
           server_log(words) - denied < 12, server_log(words) - denied)
     with superuser('n1') as there:
-        there.execute('GRANT EXECUTE ON FUNCTION pg_control_system() '
-                      'TO PUBLIC')
+        there.execute('REVOKE EXECUTE ON FUNCTION pg_is_in_recovery() '
+                      'FROM PUBLIC')
+    words = 'permission denied for function pg_is_in_recovery'
+    until('it may not even say whether it is a standby',
+          lambda: any(words in e for e in events(session, 'n1')) or
+          server_log(words))
+    for _ in range(3):
+        until_probed_anew(session, 'n1')
+    connect(ON_N1 + 'UID=watcher;CheckInterval=100;PoolTrust=0').close()
+    same('and it is the primary as before',
+         instances(session)['n1'].role, 'primary')
+    same('no other system', [e for e in events(session, 'n1')
+                             if 'another system' in e], [])
+    with superuser('n1') as there:
+        there.execute('GRANT EXECUTE ON FUNCTION pg_control_system(), '
+                      'pg_is_in_recovery() TO PUBLIC')
     session.close()
 
 
