@@ -372,6 +372,9 @@ static struct verdict last_steps(const struct route_request *request,
         v.until = next_retry(request, fleet);
         return v;
     }
+    if (owner && route_is_leaderless(request, fleet)) {
+        return verdict_of(ROUTE_WAIT, -1, ROUTE_OWNER_LEADERLESS);
+    }
     return verdict_of(ROUTE_FAIL, -1, nobody_reason(request, fleet, owner));
 }
 

@@ -250,6 +250,27 @@ bool route_is_own_swappable(const struct route_request *request,
            route_is_swappable(request, fleet, i);
 }
 
+bool route_is_leaderless(const struct route_request *request,
+                         const struct route_fleet *fleet)
+{
+    bool hope = false;
+
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct route_member *m = &fleet->members[i];
+        uint8_t health = load8(&m->health);
+
+        if (route_owns(request, fleet, i)) {
+            if (route_incapable(m, request->write) != ROUTE_REFUSED_STANDBY) {
+                return false;
+            }
+        } else if (load8(&m->role) == ROUTE_ROLE_UNKNOWN &&
+                   !load_flag(&m->disabled)) {
+            hope = hope || health == ROUTE_UNTRIED || health == ROUTE_SUSPECT;
+        }
+    }
+    return hope;
+}
+
 /* Might strict use it, by who owns the key? */
 static bool strict_allows(const struct route_request *request,
                           const struct route_fleet *fleet, uint32_t i)

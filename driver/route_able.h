@@ -63,6 +63,12 @@ bool route_is_left_idle(const struct route_request *request,
 bool route_is_left_busy(const struct route_request *request,
                         const struct route_fleet *fleet, uint32_t i);
 
+/* Do only standbys of the owner stand in a write's way, while an instance that
+   has yet to say what it is (it is full, say, or there was no room to ask it)
+   may be their primary? */
+bool route_is_leaderless(const struct route_request *request,
+                         const struct route_fleet *fleet);
+
 /* Somebody's link is being opened there. */
 bool route_is_attempted(const struct route_request *request,
                         const struct route_fleet *fleet, uint32_t i);
