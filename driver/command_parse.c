@@ -35,13 +35,32 @@ struct statement {
     unsigned count; /* without the end */
 };
 
+static bool is_bare(const struct command_token *token)
+{
+    return token->kind == TOKEN_WORD || token->kind == TOKEN_OTHER;
+}
+
+/* Does it go on with the name that the statement has as its fourth?  Names of
+   instances have what no word has: n1-tcp, 10.0.0.1:5432. */
+static bool continues_name(const struct statement *statement,
+                           const struct command_token *token)
+{
+    const struct command_token *last = &statement->tokens[3];
+
+    return statement->count == 4 && is_bare(last) && is_bare(token) &&
+           last->at + last->length == token->at;
+}
+
 static struct statement read_statement(struct command_lexer *lexer)
 {
     struct statement statement = { .count = 0 };
     struct command_token token = command_token_next(lexer);
 
     while (token.kind != TOKEN_END && token.kind != TOKEN_SEMICOLON) {
-        if (statement.count < TOKENS_MAX) {
+        if (continues_name(&statement, &token)) {
+            statement.tokens[3].kind = TOKEN_WORD;
+            statement.tokens[3].length += token.length;
+        } else if (statement.count < TOKENS_MAX) {
             statement.tokens[statement.count++] = token;
         }
         token = command_token_next(lexer);
