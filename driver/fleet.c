@@ -28,13 +28,21 @@ static const char *role_word(enum link_role role)
                                        : "of a role it does not say";
 }
 
+/* Another system than before.  Of the one before, too, something must have been
+   told: not every login is. */
+static bool is_other(const struct instance *instance,
+                     const struct link_who *who)
+{
+    return *instance->who.identity &&
+           strcmp(instance->who.identity, who->identity) != 0;
+}
+
 /* The instance has said who it is, other than before. */
 static void say_who(const struct fleet *fleet, uint32_t i,
                     const struct link_who *who)
 {
     const struct instance *instance = &fleet->instances[i];
-    bool other = instance->who_at &&
-                 strcmp(instance->who.identity, who->identity) != 0;
+    bool other = is_other(instance, who);
     bool moved = instance->who_at && instance->who.role != who->role;
 
     event_say(fleet->events, other || moved ? LOG_IS_WARNING : LOG_IS_INFO,
@@ -259,10 +267,10 @@ bool fleet_heard(struct fleet *fleet, uint32_t i, const struct link_who *said)
     mutex_lock(&fleet->lock);
     heard = complete(*said, &instance->who);
     take_locked(fleet, i, FLEET_ANSWERED, NULL);
-    other = instance->who_at &&
-            strcmp(instance->who.identity, who->identity) != 0;
-    changed = !instance->who_at || other || instance->who.role != who->role ||
-              instance->who.timeline != who->timeline;
+    other = is_other(instance, who);
+    changed = !instance->who_at || instance->who.role != who->role ||
+              instance->who.timeline != who->timeline ||
+              strcmp(instance->who.identity, who->identity) != 0;
     if (changed) {
         say_who(fleet, i, who);
     }

@@ -647,6 +647,7 @@ static void a_promotion_is_noticed_without_traffic(void **state)
 static void who_says_nothing_of_itself_is_what_it_was(void **state)
 {
     const struct link_who nothing = { .backend = 1 };
+    struct link_who all = { .role = LINK_ROLE_PRIMARY, .identity = "4711" };
     (void)state;
 
     begin_fleet(1, "CheckInterval=60000;");
@@ -654,6 +655,8 @@ static void who_says_nothing_of_itself_is_what_it_was(void **state)
     assert_int_equal(fleet->instances[0].who.role, LINK_ROLE_PRIMARY);
     assert_false(fleet_heard(fleet, 0, &nothing));
     assert_int_equal(fleet->instances[0].who.role, LINK_ROLE_PRIMARY);
+    fleet->instances[0].who.identity[0] = '\0';
+    assert_true(fleet_heard(fleet, 0, &all)); /* who may read it all */
     assert_false(was_said(0, "another system"));
     assert_true(fleet_keeps(fleet, 0,
                             pool_of(1, 0)->links[LINK_IDLE]->opened));
