@@ -140,7 +140,8 @@ static void try_late(const char *dsn, const char *suffix)
     expect_fails("late: strict gives up after SQL_ATTR_LOGIN_TIMEOUT", &t,
                  strict, GIVES_UP, "n2", 1000 + EXPECT_SLACK);
     trouble_pools(trouble_anchor, name, true, &during);
-    tap_ok(before.idle == 0 && during.opening == 1 &&
+    /* a probe that found none idle may have ordered another */
+    tap_ok(before.idle == 0 && during.opening >= 1 &&
                during.opened == before.opened,
            "late: its link is still being opened",
            "%u idle before, %u being opened, %u opened, %u before", before.idle,

@@ -57,8 +57,7 @@ static void secrets_are_not_kept(void **state)
     static const char *const texts[] = {
         "ALTER ROLE app PASSWORD 'geheim'",
         "alter role app password 'geheim'",
-        "CREATE USER MAPPING FOR app SERVER n2 OPTIONS (user 'x', "
-        "password 'geheim')",
+        "CREATE USER MAPPING FOR app SERVER n2 OPTIONS (password 'geheim')",
         "CREATE USER app IDENTIFIED BY 'geheim'",
         "SELECT 'geheim' /* Passwd */",
     };
