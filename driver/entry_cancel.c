@@ -5,7 +5,8 @@
  * SQLCancel and SQLCancelHandle.  They come from another thread while the
  * call to be cancelled is inside the inner driver; they wait for nothing that
  * it holds and leave its records alone (facts §2).  Since PQcancel can hang, a
- * helper thread makes the inner call (rules §4.6).
+ * helper thread makes the inner call (rules §4.6), and is waited for a little:
+ * whoever has cancelled may run the next statement at once.
  *
  * On a statement that is not executing, SQLCancel ends what SQLParamData is
  * asking for, which the application relies on when it returns, so then the

@@ -12,22 +12,53 @@
 
 #include "pool.h"
 
+/* A cancel that came too late for its statement must not come to the next one
+   of the session: who asks for it waits until it is sent, as without us, but
+   not for an instance that hangs. */
+enum { SENT_MS = 500 };
+
 struct cancel {
     struct job job; /* first */
     struct link *link;
     SQLHSTMT stmt;
+    bool sent; /* guarded by LOCK_LOGIN: the inner call has returned; or */
+    bool left; /* nobody waits for that any more */
 };
 
 static void run_cancel(struct job *job)
 {
     struct cancel *cancel = (struct cancel *)job;
     struct login *login = login_retain(cancel->link->pool->login);
+    bool left;
 
     cancel->link->inner->call.SQLCancel(cancel->stmt);
     mutex_lock(&login->lock);
     pool_cancel_ended_locked(cancel->link);
+    left = cancel->left;
+    cancel->sent = true;
+    cond_broadcast(&login->cancelled);
     mutex_unlock(&login->lock);
-    free(cancel);
+    if (left) {
+        free(cancel);
+    }
+    login_release(login);
+}
+
+/* Lets the lock go.  The session may end meanwhile, and its link with it. */
+static void await_sent_locked(struct login *login, struct cancel *cancel)
+{
+    uint64_t until = clock_ns() + SENT_MS * NS_PER_MS;
+    bool sent;
+
+    login_retain(login);
+    while (!cancel->sent && cond_wait(&login->cancelled, &login->lock, until)) {
+    }
+    sent = cancel->sent;
+    cancel->left = !sent;
+    mutex_unlock(&login->lock);
+    if (sent) {
+        free(cancel);
+    }
     login_release(login);
 }
 
@@ -37,7 +68,6 @@ bool pool_cancel(struct link *link, SQLHSTMT stmt)
     struct instance *instance =
         &login->fleet->instances[link->pool->instance];
     struct cancel *cancel = calloc(1, sizeof *cancel);
-    bool ok;
 
     if (!cancel) {
         return false;
@@ -47,15 +77,14 @@ bool pool_cancel(struct link *link, SQLHSTMT stmt)
     cancel->stmt = stmt;
     mutex_lock(&login->lock);
     link->cancels++;
-    ok = keeper_submit(instance->cancelling, &cancel->job);
-    if (!ok) {
-        pool_cancel_ended_locked(link);
+    if (keeper_submit(instance->cancelling, &cancel->job)) {
+        await_sent_locked(login, cancel);
+        return true;
     }
+    pool_cancel_ended_locked(link);
     mutex_unlock(&login->lock);
-    if (!ok) {
-        free(cancel);
-    }
-    return ok;
+    free(cancel);
+    return false;
 }
 
 void pool_await_cancels(struct link *link)

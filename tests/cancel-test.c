@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * SQLCancel: it ends the call it is meant for, waits for nothing, and never
- * reaches the next user of the link, even if the session is gone before the
+ * SQLCancel: it ends the call it is meant for, waits for nothing but that it is
+ * sent, so that one which came too late does not reach the session's next
+ * statement; and never reaches the next user of the link, even if the session is gone before the
  * cancel has arrived (rules §4.6, §5.4); nor if it is the manager's pooling
  * that hands the session on.
  */
@@ -114,6 +115,39 @@ static void try_cancel(void)
     SQLFreeHandle(SQL_HANDLE_ENV, env);
 }
 
+static void *sleep_briefly(void *arg)
+{
+    SQLExecDirect(arg, (SQLCHAR *)"SELECT pg_sleep(0.002)", SQL_NTS);
+    return NULL;
+}
+
+/* Cancelled at about the time when it ends by itself. */
+static void try_late(void)
+{
+    enum { LATE_ROUNDS = 150 };
+    SQLHENV env = odbc_env(SQL_OV_ODBC3);
+    SQLHDBC dbc = odbc_open(env, POOL, false);
+    unsigned clean = 0;
+
+    for (unsigned i = 0; i < LATE_ROUNDS; i++) {
+        struct timespec pause = { .tv_nsec = (long)(i % 50) * 100000 };
+        pthread_t thread;
+        SQLHSTMT stmt;
+
+        SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt);
+        pthread_create(&thread, NULL, sleep_briefly, stmt);
+        nanosleep(&pause, NULL);
+        SQLCancel(stmt);
+        pthread_join(thread, NULL);
+        SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+        clean += odbc_run(dbc, "SELECT pg_sleep(0.003)");
+    }
+    tap_ok(clean == LATE_ROUNDS, "no cancel reaches the next statement",
+           "%u of %d: %s", clean, LATE_ROUNDS, odbc_error());
+    odbc_close(dbc);
+    SQLFreeHandle(SQL_HANDLE_ENV, env);
+}
+
 static void try_pooled(void)
 {
     if (!try_ini_make("", "CPTimeout = 600\n",
@@ -129,5 +163,6 @@ int main(void)
 {
     tap_apart("without the manager's pooling", try_cancel);
     tap_apart("with it", try_pooled);
+    tap_apart("too late", try_late);
     return tap_end();
 }
