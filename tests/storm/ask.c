@@ -6,7 +6,9 @@
 #include "ask.h"
 
 #include "../trouble.h"
+#include "storm.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 void ask_record(SQLSMALLINT type, SQLHANDLE handle, char out[ASK_MAX])
@@ -62,23 +64,59 @@ static void close_stmt(SQLHSTMT stmt, SQLRETURN rc, struct answer *answer)
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
 }
 
+/* The first column of the first row. */
+static SQLRETURN run(SQLHSTMT stmt, const char *sql, struct answer *answer)
+{
+    SQLRETURN rc = SQLExecDirect(stmt, (SQLCHAR *)sql, SQL_NTS);
+    SQLLEN got;
+
+    if (SQL_SUCCEEDED(rc)) {
+        rc = SQLFetch(stmt);
+    }
+    if (SQL_SUCCEEDED(rc)) {
+        rc = SQLGetData(stmt, 1, SQL_C_CHAR, answer->text, sizeof answer->text,
+                        &got);
+    }
+    return rc;
+}
+
 struct answer ask(SQLHDBC dbc, const char *sql)
 {
     struct answer answer;
     SQLHSTMT stmt;
-    SQLLEN got;
-    SQLRETURN rc;
 
     if (open_stmt(dbc, &stmt, &answer)) {
-        rc = SQLExecDirect(stmt, (SQLCHAR *)sql, SQL_NTS);
-        if (SQL_SUCCEEDED(rc)) {
-            rc = SQLFetch(stmt);
-        }
-        if (SQL_SUCCEEDED(rc)) {
-            rc = SQLGetData(stmt, 1, SQL_C_CHAR, answer.text,
-                            sizeof answer.text, &got);
-        }
-        close_stmt(stmt, rc, &answer);
+        close_stmt(stmt, run(stmt, sql, &answer), &answer);
+    }
+    return answer;
+}
+
+struct canceller {
+    pthread_t thread;
+    SQLHSTMT stmt;
+    unsigned ms;
+};
+
+static void *cancel(void *arg)
+{
+    struct canceller *canceller = arg;
+
+    storm_rest(canceller->ms);
+    SQLCancel(canceller->stmt);
+    return NULL;
+}
+
+struct answer ask_and_cancel(SQLHDBC dbc, const char *sql, unsigned ms)
+{
+    struct canceller canceller = { .ms = ms };
+    struct answer answer;
+    SQLRETURN rc;
+
+    if (open_stmt(dbc, &canceller.stmt, &answer)) {
+        pthread_create(&canceller.thread, NULL, cancel, &canceller);
+        rc = run(canceller.stmt, sql, &answer);
+        pthread_join(canceller.thread, NULL);
+        close_stmt(canceller.stmt, rc, &answer);
     }
     return answer;
 }

@@ -35,4 +35,7 @@ struct answer ask(SQLHDBC dbc, const char *sql);
 struct answer ask_to(SQLHDBC dbc, const char *sql, bool prepared,
                      long long first, long long second);
 
+/* As ask(), but another thread cancels it after so many ms. */
+struct answer ask_and_cancel(SQLHDBC dbc, const char *sql, unsigned ms);
+
 #endif
