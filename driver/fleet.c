@@ -28,12 +28,12 @@ static const char *role_word(enum link_role role)
                                        : "of a role it does not say";
 }
 
-/* Another system than before.  Of the one before, too, something must have been
-   told: not every login is. */
+/* Another system than before.  Both must have been told: not every login is,
+   and one that is not, and sees a promotion, has not seen another system. */
 static bool is_other(const struct instance *instance,
                      const struct link_who *who)
 {
-    return *instance->who.identity &&
+    return *instance->who.identity && *who->identity &&
            strcmp(instance->who.identity, who->identity) != 0;
 }
 

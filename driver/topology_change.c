@@ -19,7 +19,7 @@ static bool changed_locked(struct topology *topology, uint32_t i)
 {
     struct topology_instance *at = &topology->at[i];
     const struct instance *instance = &topology->fleet->instances[i];
-    bool another = *at->said.identity && instance->who_at &&
+    bool another = *at->said.identity && *instance->who.identity &&
                    strcmp(at->said.identity, instance->who.identity) != 0;
     bool changed = another || (at->known && instance->who_at &&
                                at->said.role != instance->who.role);

@@ -657,9 +657,13 @@ static void who_says_nothing_of_itself_is_what_it_was(void **state)
     assert_int_equal(fleet->instances[0].who.role, LINK_ROLE_PRIMARY);
     fleet->instances[0].who.identity[0] = '\0';
     assert_true(fleet_heard(fleet, 0, &all)); /* who may read it all */
-    assert_false(was_said(0, "another system"));
     assert_true(fleet_keeps(fleet, 0,
                             pool_of(1, 0)->links[LINK_IDLE]->opened));
+    all.identity[0] = '\0';
+    all.role = LINK_ROLE_STANDBY;
+    assert_true(fleet_heard(fleet, 0, &all)); /* and who only sees the role */
+    assert_true(was_said(0, "is now standby"));
+    assert_false(was_said(0, "another system"));
     end_fleet();
 }
 
