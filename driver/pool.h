@@ -240,8 +240,8 @@ void pool_give(struct link *link, bool dead);
 
 /* Has a helper tell the inner driver to cancel what runs on `stmt`, an inner
    statement of a held link, and waits until that is sent, at most 0.5 s:
-   PQcancel can hang (rules §4.6).  The link is neither reset nor closed before the cancel has
-   ended, and what is freed meanwhile is kept until then
+   PQcancel can hang (rules §4.6).  The link is neither reset nor closed before
+   the cancel has ended, and what is freed meanwhile is kept until then
    (pool_keep_child()).  False: no helper thread or no memory.
    Locks: takes login->lock. */
 bool pool_cancel(struct link *link, SQLHSTMT stmt);
