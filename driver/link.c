@@ -231,8 +231,10 @@ static bool open_link(struct link *link, const struct link_order *order,
     call->SQLSetConnectAttr(
         link->hdbc, SQL_ATTR_LOGIN_TIMEOUT,
         (SQLPOINTER)(uintptr_t)login_seconds(order->timeout_ms), 0);
+    lock_fork_waits();
     rc = order->wide ? connect_wide(link, order->string)
                      : connect_narrow(link, order->string);
+    lock_fork_goes_on();
     if (!SQL_SUCCEEDED(rc)) {
         link_take_error(link, SQL_HANDLE_DBC, link->hdbc, error);
         free_handles(link);

@@ -182,11 +182,41 @@ void news_tell(void)
     atomic_fetch_add_explicit(&lock_news, 1, memory_order_release);
 }
 
+/* ---- forks --------------------------------------------------------------- */
+
+static struct {
+    struct mutex mutex; /* held over a fork: nobody goes in meanwhile */
+    _Atomic uint32_t inside;
+} foreign = { .mutex = MUTEX_INITIALIZER(LOCK_FORK) };
+
+void lock_fork_waits(void)
+{
+    mutex_lock(&foreign.mutex);
+    atomic_fetch_add(&foreign.inside, 1);
+    mutex_unlock(&foreign.mutex);
+}
+
+void lock_fork_goes_on(void)
+{
+    atomic_fetch_sub(&foreign.inside, 1);
+}
+
+static void await_foreign(void)
+{
+    static const struct timespec nap = { .tv_nsec = 200000 };
+    uint64_t until = clock_ns() + FORK_PATIENCE_MS * NS_PER_MS;
+
+    while (atomic_load(&foreign.inside) > 0 && clock_ns() < until) {
+        nanosleep(&nap, NULL);
+    }
+}
+
 static void before_fork(void)
 {
     for (unsigned i = 0; i < forks.n; i++) {
         mutex_lock(forks.held[i].m);
     }
+    await_foreign();
 }
 
 static void release_after_fork(void)
@@ -200,12 +230,14 @@ static void in_child(void)
 {
     atomic_fetch_add_explicit(&lock_forks, 1, memory_order_relaxed);
     news_tell();
+    atomic_store(&foreign.inside, 0); /* the parent's */
     release_after_fork();
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
     pthread_atfork(before_fork, release_after_fork, in_child);
+    lock_keep_over_fork(&foreign.mutex, LOCK_FORK);
 }
 
 void lock_keep_over_fork(struct mutex *m, enum lock_rank rank)

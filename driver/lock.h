@@ -38,6 +38,7 @@ enum lock_rank {
     LOCK_EVENTS,  /* a fleet's latest events */
     LOCK_SOCKET,  /* the duplicates of links' sockets */
     LOCK_NOTE,    /* what the session that holds a link does with it */
+    LOCK_FORK,    /* who begins what a fork waits for */
     LOCK_DIAG,    /* one handle's records */
     LOCK_RANKS
 };
@@ -114,6 +115,15 @@ uint64_t clock_jitter_ns(uint32_t ms, uint64_t seed);
    so that the child finds what it guards whole.  Called from a constructor
    only (no thread exists yet); at most 16 locks. */
 void lock_keep_over_fork(struct mutex *m, enum lock_rank rank);
+
+/* Around a call of a helper's that takes locks which are not ours and are left
+   taken in a child that is forked meanwhile (psqlODBC's connect reads odbc.ini
+   under libodbcinst's, which the child's own connects need): a fork waits for
+   its end, but no longer than FORK_PATIENCE_MS, since it may hang.  No call of
+   ours may lie between.  Locks: none may be held. */
+enum { FORK_PATIENCE_MS = 100 };
+void lock_fork_waits(void);
+void lock_fork_goes_on(void);
 
 /* How many forks lie between this process and the one that loaded us: what
    was made under another count belongs to a parent.  One atomic load. */

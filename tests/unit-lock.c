@@ -8,6 +8,7 @@
 #include "autoconf.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -343,6 +344,82 @@ static void kept_locks_are_whole_in_the_child(void **state)
     mutex_unlock(&halves_lock);
 }
 
+/* ---- calls that a fork waits for ----------------------------------------- */
+
+static atomic_bool is_inside, may_leave;
+static pthread_mutex_t theirs = PTHREAD_MUTEX_INITIALIZER;
+
+/* As a connect does: under a lock that no fork handler knows. */
+static void *be_inside(void *ms)
+{
+    uint64_t until = clock_ns() + (uintptr_t)ms * NS_PER_MS;
+
+    lock_fork_waits();
+    pthread_mutex_lock(&theirs);
+    atomic_store(&is_inside, true);
+    while (clock_ns() < until && !atomic_load(&may_leave)) {
+        sched_yield();
+    }
+    pthread_mutex_unlock(&theirs);
+    lock_fork_goes_on();
+    return NULL;
+}
+
+static pthread_t go_inside(uintptr_t ms)
+{
+    pthread_t thread;
+
+    atomic_store(&is_inside, false);
+    atomic_store(&may_leave, false);
+    assert_int_equal(pthread_create(&thread, NULL, be_inside, (void *)ms), 0);
+    while (!atomic_load(&is_inside)) {
+        sched_yield();
+    }
+    return thread;
+}
+
+static uint64_t fork_began;
+
+static void nothing(void)
+{
+}
+
+static void take_theirs(void)
+{
+    /* unless the machine itself was that late */
+    if (pthread_mutex_trylock(&theirs) != 0 &&
+        clock_ns() - fork_began < FORK_PATIENCE_MS * NS_PER_MS) {
+        _exit(1);
+    }
+    lock_fork_waits(); /* a child can go in as well, and fork */
+    lock_fork_goes_on();
+    child_signal(nothing);
+}
+
+static void a_fork_waits_for_foreign_calls(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        pthread_t thread = go_inside(20);
+
+        fork_began = clock_ns();
+        assert_int_equal(child_signal(take_theirs), 0);
+        pthread_join(thread, NULL);
+    }
+}
+
+static void but_not_for_one_that_hangs(void **state)
+{
+    pthread_t thread = go_inside(60000);
+    uint64_t begin = clock_ns();
+    (void)state;
+
+    assert_int_equal(child_signal(nothing), 0);
+    assert_true(clock_ns() - begin < 30000 * NS_PER_MS);
+    atomic_store(&may_leave, true);
+    pthread_join(thread, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +431,8 @@ int main(void)
         cmocka_unit_test(a_signal_wakes_before_the_time_is_up),
         cmocka_unit_test(forks_are_counted_in_the_child),
         cmocka_unit_test(kept_locks_are_whole_in_the_child),
+        cmocka_unit_test(a_fork_waits_for_foreign_calls),
+        cmocka_unit_test(but_not_for_one_that_hangs),
     };
 
     init_ranks();
