@@ -108,6 +108,27 @@ static void what_is_handed_down_keeps_its_origin(void **state)
     let_go(taken);
 }
 
+/* Rules §10: what proportional counts begins at a random phase, of less than
+   one unit, so that new processes do not all begin at the same instance.  By
+   chance all of them do once in 2^63 times. */
+static void not_all_fleets_begin_at_the_same_instance(void **state)
+{
+    enum { MADE = 64 };
+    unsigned first = 0;
+    (void)state;
+
+    for (int n = 0; n < MADE; n++) {
+        struct taken taken = take_as("", "u", 3, false);
+        uint64_t a = atomic_load(&taken.fleet->members[0].served);
+        uint64_t b = atomic_load(&taken.fleet->members[1].served);
+
+        assert_true(a < ROUTE_SERVED_UNIT && b < ROUTE_SERVED_UNIT);
+        first += a < b;
+        let_go(taken); /* the next is made anew, at another time */
+    }
+    assert_in_range(first, 1, MADE - 1);
+}
+
 static void a_fleet_goes_with_its_last_user(void **state)
 {
     struct taken taken = take_as("", "u", 3, false);
@@ -670,6 +691,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pools_are_shared_by_who_agrees_in_all),
         cmocka_unit_test(what_is_handed_down_keeps_its_origin),
+        cmocka_unit_test(not_all_fleets_begin_at_the_same_instance),
         cmocka_unit_test(a_fleet_goes_with_its_last_user),
         cmocka_unit_test(nothing_breaks_and_nothing_is_left),
         cmocka_unit_test(nothing_gets_lost_on_shelves),
