@@ -159,7 +159,9 @@ void pool_job_heard(struct link *link)
     answered(fleet, i);
     if (fleet_heard(fleet, i, &link->who)) {
         topology_regroup(fleet);
+        mutex_lock(&login_of(link)->lock); /* pool_hung.c reads it */
         link->opened = clock_ns(); /* whatever it was before, it is this now */
+        mutex_unlock(&login_of(link)->lock);
         back = true;
     }
     if (back) {
