@@ -396,14 +396,16 @@ static const struct inner_probe probe[] = {
 /* Asking clears the connection's records.  Where a prepared statement finds
    the link gone, psqlODBC says HY000 as it does of much else; but the words are
    libpq's then, which end in a line break in every language, and psqlODBC's own
-   have none. */
+   have none; but for what it says of its own savepoint in a transaction. */
 static bool may_be_dead(const char *sqlstate, SQLINTEGER native,
                         const char *text)
 {
     enum inner_fault why = fault(sqlstate, native, text);
 
     return inner_loses(why) || why == INNER_FAULT_POOL || /* dropped under it */
-           (strcmp(sqlstate, "HY000") == 0 && strchr(text, '\n'));
+           (strcmp(sqlstate, "HY000") == 0 &&
+            (strchr(text, '\n') || strstr(text, "internal SAVEPOINT failed") ||
+             strstr(text, "internal ROLLBACK failed")));
 }
 
 /* It does not write, no partition takes the row, the table is not there, or a

@@ -164,6 +164,7 @@ static void what_may_be_a_death_is_known(void **state)
         { &inner_psqlodbc, "HY000", 1,
           "server closed the connection unexpectedly\n", true },
         { &inner_psqlodbc, "HY000", 1, "can't copy to IRD", false },
+        { &inner_psqlodbc, "HY000", 8, "internal SAVEPOINT failed", true },
         { &inner_psqlodbc, "42601", 1, "ERROR: near \n", false },
         { &inner_mariadb, "HY000", 5014, "Broken pipe", true },
         { &inner_mariadb, "HY000", 2013, "Lost connection", true },
