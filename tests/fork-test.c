@@ -32,7 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STRICT "DSN=orders;AffinityMode=strict"
+#define STRICT "DSN=orders;AffinityMode=strict;PoolWait=20000"
 #define ON_N2 STRICT ";AffinityKey=1500"
 #define MARK "SELECT count(*) FROM plain WHERE id = -79"
 
