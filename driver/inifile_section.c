@@ -102,13 +102,21 @@ static struct stripe {
 } __attribute__((aligned(LOCK_APART))) stripes[LOCK_STRIPES];
 
 /* A child does without its parent's copies: threads that it has not may have
-   references to them.  So they are wiped and not freed.  The lists are whole,
-   since who changes one holds inifile.c's mutex, which is kept over forks. */
+   references to them.  So they are wiped and not freed (but kept, lest they
+   look lost).  The lists are whole, since who changes one holds inifile.c's
+   mutex, which is kept over forks. */
 static void clear_copies(void)
 {
+    static struct section *inherited;
+
     for (int i = 0; i < LOCK_STRIPES; i++) {
-        for (struct section *s = stripes[i].sections; s; s = s->next) {
+        struct section *next;
+
+        for (struct section *s = stripes[i].sections; s; s = next) {
+            next = s->next;
             wipe(s);
+            s->next = inherited;
+            inherited = s;
         }
         mutex_init(&stripes[i].mutex, LOCK_DIAG);
         stripes[i].sections = NULL;
