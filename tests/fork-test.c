@@ -452,6 +452,19 @@ static int connect_elsewhere(void)
     return 0;
 }
 
+/* Another link may have been opened for a probe, beside the one that hung. */
+static bool has_all(const char *now, const char *pids)
+{
+    char copy[200], *rest = copy, *pid;
+    bool all = true;
+
+    snprintf(copy, sizeof copy, "%s", pids);
+    while ((pid = strtok_r(rest, ",", &rest))) {
+        all = all && strstr(now, pid);
+    }
+    return all;
+}
+
 static void try_inside(void)
 {
     static const char *const names[] = {
@@ -480,7 +493,9 @@ static void try_inside(void)
            odbc_error());
     trouble_await(trouble_quiet, anchor, 10000);
     note_idle();
-    tap_is("a helper inside: its links are as they were", parent.idle, before);
+    tap_ok(*before && has_all(parent.idle, before),
+           "a helper inside: its links are there yet", "%s of %s",
+           parent.idle, before);
     odbc_close(anchor);
 }
 
