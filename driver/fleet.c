@@ -310,6 +310,32 @@ static bool was_crowded(struct fleet *fleet, uint32_t i, uint64_t began)
            atomic_load(&fleet->instances[i].answered_at) > began;
 }
 
+/* Who is not let in tells of it, and whoever reads the log has to know; but a
+   program with a wrong password may try many times a second. */
+static void say_refusal_locked(struct fleet *fleet, uint32_t i,
+                               enum inner_fault fault,
+                               const struct link_error *error)
+{
+    enum { ONCE_IN_MS = 60000 };
+    struct instance *instance = &fleet->instances[i];
+    uint64_t *said = &instance->said_at[inner_refuses(fault)];
+    uint64_t now = clock_ns();
+    struct text why;
+
+    if (!(inner_refuses(fault) || inner_is_full(fault)) ||
+        (*said && now < *said + ONCE_IN_MS * NS_PER_MS)) {
+        return;
+    }
+    *said = now;
+    text_init(&why);
+    link_say_error(error, &why);
+    event_say(fleet->events, LOG_IS_WARNING, instance->name, "%s: %s",
+              inner_refuses(fault) ? "refuses a login"
+                                   : "has no room for another connection",
+              text_string(&why));
+    text_free(&why);
+}
+
 enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i, uint64_t began,
                               const struct link_error *error)
 {
@@ -330,6 +356,7 @@ enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i, uint64_t began,
                     error);
     } else {
         note_error_locked(instance, error, clock_ns());
+        say_refusal_locked(fleet, i, fault, error);
     }
     mutex_unlock(&fleet->lock);
     return fault;

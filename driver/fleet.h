@@ -61,6 +61,7 @@ struct instance {
     uint64_t who_at;       /* ns; 0 = never */
     struct link_error error; /* latest failure; state "" = none */
     uint64_t error_at;       /* ns */
+    uint64_t said_at[2];     /* ns: there is no room, a login is refused */
     struct link_error cause; /* suspect, down: why it became that */
     struct link_error lost; /* why sessions have lost their links, lately */
     uint32_t rival; /* index + 1 of who is certain to be primary in its place,
@@ -168,6 +169,7 @@ void fleet_answered(struct fleet *fleet, uint32_t i);
    of the network's: what that says of the instance is the inner kind's to tell
    (rules §5.2).  If it took all of ConnectTimeout, and a link there has
    answered anything since it began, the instance is suspect and no more.
+   That it lets nobody in, or not this login, is an event once a minute.
    Returns the fault. */
 enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i, uint64_t began,
                               const struct link_error *error);

@@ -74,6 +74,23 @@ def told(folder):
     stay.close()
 
 
+def refused(folder):
+    """A login that is refused is told of once, however often it tries."""
+    path = folder + '/refused'
+    string = 'DSN=orders-tcp;AffinityKey=1500;LogLevel=warning;Log=' + path
+    connect(string).close()  # the fleet is known
+    for _ in range(3):
+        same('a wrong password is refused',
+             refusal(string + ';PWD=wr0ng')[0], '28000')
+    until('the log says so', lambda: read(path))
+    lines = read(path)
+    same('once', len(lines), 1)
+    check('with the reason',
+          re.search(r' warning n2-tcp: refuses a login: .*password', lines[0]),
+          lines)
+    check('without the password', 'wr0ng' not in lines[0], lines)
+
+
 def levels(folder):
     path = folder + '/errors'
     connect('DSN=orders;AffinityKey=500;Log=' + path).close()
@@ -146,6 +163,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         impossible(folder)
         told(folder)
+        refused(folder)
         levels(folder)
         last_words(folder)
         nobody_reads()
