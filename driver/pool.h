@@ -246,7 +246,8 @@ void pool_give(struct link *link, bool dead);
    Locks: takes login->lock. */
 bool pool_cancel(struct link *link, SQLHSTMT stmt);
 
-/* Waits until none is under way on a held link, at most CheckTimeout.
+/* Waits until none is under way on a held link, at most CheckTimeout; not on
+   one that is lost, where nothing runs next and PQcancel may hang.
    Locks: takes login->lock. */
 void pool_await_cancels(struct link *link);
 

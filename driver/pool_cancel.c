@@ -92,7 +92,8 @@ void pool_await_cancels(struct link *link)
     struct login *login = link->pool->login;
     uint64_t until;
 
-    if (atomic_load_explicit(&link->cancels, memory_order_relaxed) == 0) {
+    if (atomic_load_explicit(&link->cancels, memory_order_relaxed) == 0 ||
+        fleet_has_lost(login->fleet, link->pool->instance, link->opened)) {
         return;
     }
     until = clock_ns() + login->fleet->config.check_timeout * NS_PER_MS;

@@ -540,6 +540,31 @@ static void what_lies_on_a_shelf_is_not_left_hanging(void **state)
     await_no_connections();
 }
 
+/* Nothing runs next on such a link, and the cancel may hang with its
+   instance. */
+static void whoever_lost_a_link_waits_for_no_cancel(void **state)
+{
+    struct taken alone = take_as("CheckTimeout=60000;", "u", 3, false);
+    struct place_order order = { .login = alone.login, .pool_wait_ms = 10000,
+                                 .deadline = UINT64_MAX };
+    const struct link_error error = { .text = "silence" };
+    uint64_t begin;
+    (void)state;
+
+    assert_true(place_unit(&order));
+    place_done(&order);
+    fleet_silent(alone.fleet, order.link->pool->instance, clock_ns(), &error);
+    order.link->cancels = 1;
+    begin = clock_ns();
+    pool_await_cancels(order.link);
+    assert_true(clock_ns() < begin + 30000 * NS_PER_MS);
+    order.link->cancels = 0;
+    pool_give(order.link, true);
+    login_retire(alone.login);
+    let_go(alone);
+    await_no_connections();
+}
+
 static struct login *cut_login;
 
 /* pool_hung.c finds the call that is under way overdue. */
@@ -696,6 +721,7 @@ int main(void)
         cmocka_unit_test(nothing_breaks_and_nothing_is_left),
         cmocka_unit_test(nothing_gets_lost_on_shelves),
         cmocka_unit_test(what_lies_on_a_shelf_is_not_left_hanging),
+        cmocka_unit_test(whoever_lost_a_link_waits_for_no_cancel),
         cmocka_unit_test(what_was_cut_while_it_answered_is_not_handed_on),
         cmocka_unit_test(a_child_begins_with_no_fleet),
     };

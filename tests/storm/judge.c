@@ -219,6 +219,10 @@ void judge_where(struct ride *ride, const char *answer)
     char name[20], kind = '?';
     int standby = 0;
 
+    if (!*answer &&
+        chronicle_was(SPELL_MOVING, ride->leaf, ride->begin, now)) {
+        return; /* its leaf was replaced while the question was planned */
+    }
     if (sscanf(answer, "%19s %d %c", name, &standby, &kind) != 3 ||
         storm_instance(name) != ride->at) {
         judge_breach(RULE_WHERE, "'%s' says '%s' and is on '%s'", mode_of(ride),
