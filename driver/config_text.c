@@ -12,12 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_items(const void *a, const void *b)
-{
-    const struct connstr_item *const *x = a, *const *y = b;
+/* Looked up once, since this is done at every connect. */
+struct named {
+    const char *keyword; /* as connstr_canonical() has it */
+    const struct connstr_item *item;
+};
 
-    return text_compare(connstr_canonical((*x)->keyword),
-                        connstr_canonical((*y)->keyword));
+static int compare_named(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+
+    return text_compare(x->keyword, y->keyword);
 }
 
 /* psqlODBC reads %XX and + in plain and ini values and in no other, so that
@@ -30,25 +35,27 @@ static bool is_literal(enum connstr_origin origin)
 void config_login_key(const struct config *config, struct text *key)
 {
     size_t count = config->passed.count;
-    const struct connstr_item **sorted = calloc(count + 1, sizeof *sorted);
+    struct named *sorted = calloc(count + 1, sizeof *sorted);
 
     if (!sorted) {
         key->failed = true;
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        sorted[i] = &config->passed.items[i];
-    }
-    qsort(sorted, count, sizeof *sorted, compare_items);
-    for (size_t i = 0; i < count; i++) {
-        const char *keyword = connstr_canonical(sorted[i]->keyword);
+        const struct connstr_item *item = &config->passed.items[i];
 
-        text_append_char(key, is_literal(sorted[i]->origin) ? '!' : '%');
-        for (const char *c = keyword; *c; c++) {
+        sorted[i] = (struct named){ connstr_canonical(item->keyword), item };
+    }
+    qsort(sorted, count, sizeof *sorted, compare_named);
+    for (size_t i = 0; i < count; i++) {
+        const struct connstr_item *item = sorted[i].item;
+
+        text_append_char(key, is_literal(item->origin) ? '!' : '%');
+        for (const char *c = sorted[i].keyword; *c; c++) {
             text_append_char(key, *c >= 'A' && *c <= 'Z'
                              ? (char)(*c - 'A' + 'a') : *c);
         }
-        connstr_append(key, "", sorted[i]->value);
+        connstr_append(key, "", item->value);
     }
     free(sorted);
 }
