@@ -695,19 +695,20 @@ struct config *pretend_config(uint32_t instances, const char *keywords,
     return config;
 }
 
-bool pretend_begin(void)
+int pretend_begin(void **state)
 {
     char file[128];
     FILE *out;
 
+    (void)state;
     if (!mkdtemp(folder)) {
-        return false;
+        return -1;
     }
     snprintf(file, sizeof file, "%s/odbcinst.ini", folder);
     out = fopen(file, "we");
     if (!out || fputs("[Affinity]\nDriver=libodbcaffinity.so\n", out) < 0 ||
         fclose(out) != 0) {
-        return false;
+        return -1;
     }
     snprintf(file, sizeof file, "%s/odbc.ini", folder);
     setenv("ODBCINI", file, 1);
@@ -715,14 +716,16 @@ bool pretend_begin(void)
     setenv("HOME", folder, 1);
     unsetenv("ODBCINSTINI");
     cond_init(&pretend_changed);
-    return true;
+    return 0;
 }
 
-void pretend_end(void)
+int pretend_end(void **state)
 {
     char file[128];
 
+    (void)state;
     snprintf(file, sizeof file, "%s/odbcinst.ini", folder);
     unlink(file);
     rmdir(folder);
+    return 0;
 }

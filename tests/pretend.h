@@ -98,8 +98,9 @@ struct config *pretend_config(uint32_t instances, const char *keywords,
    order->login may be overwritten. */
 bool pretend_at_once(struct place_order *order, const struct config *config);
 
-/* Sets ODBCSYSINI to a folder of its own; main() calls both. */
-bool pretend_begin(void);
-void pretend_end(void);
+/* Sets ODBCSYSINI to a folder of its own; set up and tear down a group of tests,
+   as cmocka calls them: 0, or -1. */
+int pretend_begin(void **state);
+int pretend_end(void **state);
 
 #endif

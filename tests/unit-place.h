@@ -304,17 +304,4 @@ static int where(const struct session *s)
     return s->state == HOLDING ? (int)s->order.link->pool->instance + 1 : 0;
 }
 
-static int begin_tests(void **state)
-{
-    (void)state;
-    return pretend_begin() ? 0 : -1;
-}
-
-static int end_tests(void **state)
-{
-    (void)state;
-    pretend_end();
-    return 0;
-}
-
 #endif

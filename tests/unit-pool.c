@@ -692,19 +692,12 @@ static void a_child_begins_with_no_fleet(void **state)
     free(config);
 }
 
-static int begin_tests(void **state)
-{
-    (void)state;
-    return pretend_begin() ? 0 : -1;
-}
-
 static int end_tests(void **state)
 {
     uint32_t count;
     bool finished;
 
-    (void)state;
-    pretend_end();
+    pretend_end(state);
     /* helpers have let go of all they held, and nobody has a reference */
     finished = keeper_finish(clock_ns() + 60000 * NS_PER_MS);
     free(fleet_all(&count));
@@ -726,5 +719,5 @@ int main(void)
         cmocka_unit_test(a_child_begins_with_no_fleet),
     };
 
-    return cmocka_run_group_tests_name("pool", tests, begin_tests, end_tests);
+    return cmocka_run_group_tests_name("pool", tests, pretend_begin, end_tests);
 }

@@ -185,19 +185,6 @@ static void who_waits_or_was_refused_uses_it_too(void **state)
     place_done(&second);
 }
 
-static int begin_tests(void **state)
-{
-    (void)state;
-    return pretend_begin() ? 0 : -1;
-}
-
-static int end_tests(void **state)
-{
-    (void)state;
-    pretend_end();
-    return 0;
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -207,5 +194,6 @@ int main(void)
         TEST(who_waits_or_was_refused_uses_it_too),
     };
 
-    return cmocka_run_group_tests_name("watch", tests, begin_tests, end_tests);
+    return cmocka_run_group_tests_name("watch", tests, pretend_begin,
+                                       pretend_end);
 }

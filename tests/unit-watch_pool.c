@@ -304,19 +304,6 @@ static void what_lies_on_a_shelf_is_nobodys(void **state)
     end_fleet();
 }
 
-static int begin_tests(void **state)
-{
-    (void)state;
-    return pretend_begin() ? 0 : -1;
-}
-
-static int end_tests(void **state)
-{
-    (void)state;
-    pretend_end();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +324,6 @@ int main(void)
     };
 
     round_duty = watch_pool;
-    return cmocka_run_group_tests_name("watch_pool", tests, begin_tests,
-                                       end_tests);
+    return cmocka_run_group_tests_name("watch_pool", tests, pretend_begin,
+                                       pretend_end);
 }

@@ -667,19 +667,6 @@ static void who_says_nothing_of_itself_is_what_it_was(void **state)
     end_fleet();
 }
 
-static int begin_tests(void **state)
-{
-    (void)state;
-    return pretend_begin() ? 0 : -1;
-}
-
-static int end_tests(void **state)
-{
-    (void)state;
-    pretend_end();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -719,6 +706,6 @@ int main(void)
     };
 
     round_duty = watch_probe;
-    return cmocka_run_group_tests_name("watch_probe", tests, begin_tests,
-                                       end_tests);
+    return cmocka_run_group_tests_name("watch_probe", tests, pretend_begin,
+                                       pretend_end);
 }
