@@ -124,18 +124,22 @@ static void calm_down(void)
     }
 }
 
-/* ---- the figures -----------------------------------------------------------
- */
+/* ---- the figures --------------------------------------------------------- */
 
-static void crash(void)
+/* How long until a session in hint is served, and its SQL, if any. */
+static void struck(int blow, const char *figure, const char *sql)
 {
     double begin;
 
     calm_down();
     begin = trouble_now();
-    strike("n2", SIGKILL);
-    bench_say(FIGURE, "crash, until its keys are answered in hint", "ms",
-              until(HINT, WHERE, false, begin));
+    strike("n2", blow);
+    bench_say(FIGURE, figure, "ms", until(HINT, sql, false, begin));
+}
+
+static void crash(void)
+{
+    struck(SIGKILL, "crash, until its keys are answered in hint", WHERE);
 }
 
 static void *promote(void *unused)
@@ -172,13 +176,7 @@ static void promotion(void)
 
 static void hang(void)
 {
-    double begin;
-
-    calm_down();
-    begin = trouble_now();
-    strike("n2", SIGSTOP);
-    bench_say(FIGURE, "hang, until a session is given another instance", "ms",
-              until(HINT, NULL, false, begin));
+    struck(SIGSTOP, "hang, until a session is given another instance", NULL);
     strike("n2", SIGCONT);
 }
 
