@@ -135,6 +135,11 @@ bool meddle_begin(const char *fleet, const char *map)
     return write_map();
 }
 
+bool meddle_closes(enum meddle meddle)
+{
+    return meddle == MEDDLE_DRAIN || meddle == MEDDLE_SHUT;
+}
+
 /* Until the fleet has seen that an instance is open again, sessions may be
    refused; that is another spell. */
 bool meddle_with(enum meddle meddle, unsigned instance, unsigned *state)
@@ -145,7 +150,7 @@ bool meddle_with(enum meddle meddle, unsigned instance, unsigned *state)
         [MEDDLE_CULL] = cull,
         [MEDDLE_REFRESH] = refresh,
     };
-    bool closes = meddle == MEDDLE_DRAIN || meddle == MEDDLE_SHUT, ok;
+    bool closes = meddle_closes(meddle), ok;
     unsigned spell = closes ? chronicle_begin(SPELL_CLOSED, instance) : 0;
 
     ok = meddles[meddle](instance, state);

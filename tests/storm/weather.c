@@ -21,7 +21,25 @@ static struct {
     atomic_bool meddles;
     struct weather_sums sums; /* each field one hand's, but for failed */
     _Atomic unsigned failed;
-} weather = { .phase = WEATHER_CHANGES };
+
+    /* Two groups in trouble and the third's primary closed would leave nobody
+       who can serve: held by whoever does the one or the other. */
+    pthread_mutex_t last;
+} weather = { .phase = WEATHER_CHANGES, .last = PTHREAD_MUTEX_INITIALIZER };
+
+static void keep_last(bool really)
+{
+    if (really) {
+        pthread_mutex_lock(&weather.last);
+    }
+}
+
+static void release_last(bool really)
+{
+    if (really) {
+        pthread_mutex_unlock(&weather.last);
+    }
+}
 
 int weather_now(void)
 {
@@ -75,16 +93,19 @@ static void *strike(void *unused)
     for (unsigned turn = 0; !atomic_load(&weather.over); turn++) {
         unsigned group = storm_draw(&state, STORM_GROUPS);
         enum blow blow;
-        double begin = trouble_now();
+        double begin;
 
         if (turn % BLOWS == 0) {
             shuffle(deck, BLOWS, &state);
         }
         blow = deck[turn % BLOWS];
+        keep_last(blow == BLOW_TWO);
+        begin = trouble_now();
         weather_phase(WEATHER_CHANGES);
         if (!blow_strike(blow, group, &state)) {
             weather.failed++;
         }
+        release_last(blow == BLOW_TWO);
         weather.sums.blows[blow]++;
         printf("# %6.0f ms: %s, group of n%u: %.0f ms\n", begin, names[blow],
                group + 1, trouble_now() - begin);
@@ -107,11 +128,13 @@ static void *meddle(void *unused)
         enum meddle what = (enum meddle)storm_draw(&state, MEDDLES);
 
         weather_rest(300 + storm_draw(&state, 4000));
+        keep_last(meddle_closes(what));
         atomic_store(&weather.meddles, true);
         weather.failed += !meddle_with(what, instance, &state);
         weather.sums.meddles[what]++;
         storm_rest(MEDDLED_MS);
         atomic_store(&weather.meddles, false);
+        release_last(meddle_closes(what));
     }
     return NULL;
 }

@@ -71,4 +71,7 @@ bool meddle_begin(const char *fleet, const char *map);
    False: it could not be done. */
 bool meddle_with(enum meddle meddle, unsigned instance, unsigned *state);
 
+/* Does it keep sessions away from an instance? */
+bool meddle_closes(enum meddle meddle);
+
 #endif
