@@ -97,7 +97,7 @@ static void gather(struct fleet *fleet, uint32_t i)
     struct login **logins = login_all(fleet, &count);
 
     for (uint32_t k = 0; k < count; k++) {
-        login_gather(logins[k], i);
+        pool_trim(&logins[k]->pools[i]);
         login_release(logins[k]);
     }
     free(logins);

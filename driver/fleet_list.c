@@ -22,7 +22,7 @@
 #include "fleet_file.h"
 #include "fleet_group.h"
 #include "inifile.h"
-#include "pool.h"
+#include "login.h"
 #include "secret.h"
 #include "text.h"
 #include "topology.h"

@@ -132,7 +132,7 @@ struct link {
     _Atomic unsigned cancels; /* cancels under way; read without the lock */
     bool waits; /* came back while there were some */
     bool died;  /* or dead */
-    bool ended; /* pool_hung.c has ended what hung in this state, */
+    bool ended; /* login_hung.c has ended what hung in this state, */
     bool left;  /* or could not */
 };
 

@@ -61,11 +61,13 @@ EXTRA_DIST += \
 	driver/link_state.def \
 	driver/lock.h \
 	driver/log.h \
+	driver/login.h \
 	driver/metrics.h \
 	driver/place.h \
 	driver/place_unit.h \
 	driver/pool.h \
 	driver/pool_exit.h \
+	driver/pool_inside.h \
 	driver/pool_job.h \
 	driver/pool_shelf.h \
 	driver/pool_stat.def \
@@ -156,37 +158,18 @@ driver_libcore_la_SOURCES = \
 	driver/place_report.c \
 	driver/place_say.c \
 	driver/place_time.c \
-	driver/route.c \
-	driver/route_able.c \
-	driver/route_bound.c \
-	driver/route_datetime.c \
-	driver/route_key.c \
-	driver/route_literal.c \
-	driver/route_map.c \
-	driver/route_map_find.c \
-	driver/route_map_hashed.c \
-	driver/route_map_index.c \
-	driver/route_map_merge.c \
-	driver/route_map_path.c \
-	driver/route_map_search.c \
-	driver/route_map_settle.c \
-	driver/route_map_sorted.c \
-	driver/route_map_sum.c \
-	driver/route_map_walk.c \
-	driver/route_numeric.c \
-	driver/route_pghash.c \
-	driver/route_type.c \
-	driver/balance_adaptive.c \
-	driver/balance_adaptive_failover.c \
-	driver/balance_draw.c \
-	driver/balance_fact.c \
-	driver/balance_failover.c \
-	driver/balance_fastest.c \
-	driver/balance_operational.c \
-	driver/balance_proportional.c \
-	driver/balance_random.c \
-	driver/balance_rendezvous.c \
-	driver/balance_saturation.c \
+	driver/login.c \
+	driver/login_hung.c \
+	driver/login_life.c \
+	driver/login_limit.c \
+	driver/pool.c \
+	driver/pool_cancel.c \
+	driver/pool_exit.c \
+	driver/pool_job.c \
+	driver/pool_order.c \
+	driver/pool_probe.c \
+	driver/pool_shelf.c \
+	driver/pool_stat.c \
 	driver/fleet.c \
 	driver/fleet_balance.c \
 	driver/fleet_drain.c \
@@ -218,22 +201,41 @@ driver_libcore_la_SOURCES = \
 	driver/topology_server.c \
 	driver/topology_sql.c \
 	driver/topology_trial.c \
+	driver/route.c \
+	driver/route_able.c \
+	driver/route_bound.c \
+	driver/route_datetime.c \
+	driver/route_key.c \
+	driver/route_literal.c \
+	driver/route_map.c \
+	driver/route_map_find.c \
+	driver/route_map_hashed.c \
+	driver/route_map_index.c \
+	driver/route_map_merge.c \
+	driver/route_map_path.c \
+	driver/route_map_search.c \
+	driver/route_map_settle.c \
+	driver/route_map_sorted.c \
+	driver/route_map_sum.c \
+	driver/route_map_walk.c \
+	driver/route_numeric.c \
+	driver/route_pghash.c \
+	driver/route_type.c \
+	driver/balance_adaptive.c \
+	driver/balance_adaptive_failover.c \
+	driver/balance_draw.c \
+	driver/balance_fact.c \
+	driver/balance_failover.c \
+	driver/balance_fastest.c \
+	driver/balance_operational.c \
+	driver/balance_proportional.c \
+	driver/balance_random.c \
+	driver/balance_rendezvous.c \
+	driver/balance_saturation.c \
 	driver/event.c \
 	driver/keeper_clock.c \
 	driver/keeper_crew.c \
 	driver/keeper_thread.c \
-	driver/pool.c \
-	driver/pool_cancel.c \
-	driver/pool_exit.c \
-	driver/pool_hung.c \
-	driver/pool_job.c \
-	driver/pool_life.c \
-	driver/pool_limit.c \
-	driver/pool_login.c \
-	driver/pool_order.c \
-	driver/pool_probe.c \
-	driver/pool_shelf.c \
-	driver/pool_stat.c \
 	driver/link.c \
 	driver/link_error.c \
 	driver/link_note.c \

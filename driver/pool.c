@@ -4,13 +4,12 @@
 /*
  * The states of links, and what moves a link from one to another on an
  * application's or waiting unit's behalf.  Those that are yet to be opened are
- * in pool_order.c, what helper threads do to a link is in pool_job.c, logins
- * are in pool_login.c.
+ * in pool_order.c, what helper threads do to a link is in pool_job.c.
  */
 #include "autoconf.h"
 
 #include "link_note.h"
-#include "pool.h"
+#include "pool_inside.h"
 #include "pool_shelf.h"
 
 #include <stdlib.h>
@@ -144,33 +143,6 @@ void pool_drop_locked(struct link *link)
 {
     pool_stat_keep_locked(link);
     pool_set_state_locked(link, LINK_UNLISTED);
-}
-
-struct route_fleet login_route_plenty(const struct login *login)
-{
-    const struct fleet *fleet = login->fleet;
-
-    return (struct route_fleet){
-        .count = fleet->count,
-        .members = fleet->members,
-        .stock = login->plenty,
-        .heaviest = atomic_load_explicit(&fleet->heaviest,
-                                         memory_order_relaxed),
-        .capacity = fleet->config.capacity,
-        .total_idle = fleet->count,
-    };
-}
-
-struct route_fleet login_route_locked(const struct login *login)
-{
-    uint32_t most = login->fleet->config.pool_max_total;
-    struct route_fleet seen = login_route_plenty(login);
-
-    mutex_assert_held(&login->lock);
-    seen.stock = login->stock;
-    seen.total_full = most && login->total >= most;
-    seen.total_idle = login->total_idle;
-    return seen;
 }
 
 void pool_set_closing_locked(struct link *link, enum pool_stat why)
@@ -352,9 +324,9 @@ void pool_give(struct link *link, bool dead)
     mutex_unlock(&login->lock);
 }
 
-void login_gather(struct login *login, uint32_t instance)
+void pool_trim(struct pool *pool)
 {
-    struct pool *pool = &login->pools[instance];
+    struct login *login = pool->login;
     uint64_t now = clock_ns();
     struct link *link, *next;
 

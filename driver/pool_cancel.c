@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "pool.h"
+#include "pool_inside.h"
 
 /* A cancel that came too late for its statement must not come to the next one
    of the session: who asks for it waits until it is sent, as without us, but

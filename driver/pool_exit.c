@@ -26,7 +26,7 @@
 #include "inner.h"
 #include "keeper.h"
 #include "keeper_clock.h"
-#include "pool.h"
+#include "login.h"
 
 enum { EXIT_MS = 1000 };
 

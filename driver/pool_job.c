@@ -10,7 +10,6 @@
 
 #include "fleet_group.h"
 #include "keeper_clock.h"
-#include "pool.h"
 #include "pool_exit.h"
 #include "pool_job.h"
 #include "secret.h"
@@ -42,7 +41,7 @@ static struct fleet *fleet_of(const struct link *link)
 }
 
 /* A helper is at work from now on, or (began 0) no longer.  Who sees to it that
-   it does not hang for ever (pool_hung.c) looks again in time, whichever limit
+   it does not hang for ever (login_hung.c) looks again in time, whichever limit
    it has. */
 static void note_work(struct link *link, uint64_t began)
 {
@@ -75,8 +74,8 @@ static void drop(struct link *link)
     login_release(login);
 }
 
-/* Its last call has answered, but pool_hung.c was already at its socket, or its
-   instance was found down. */
+/* Its last call has answered, but login_hung.c was already at its socket, or
+   its instance was found down. */
 static bool is_cut_locked(const struct link *link)
 {
     return (link->ended && !link->left) ||
@@ -159,7 +158,7 @@ void pool_job_heard(struct link *link)
     answered(fleet, i);
     if (fleet_heard(fleet, i, &link->who)) {
         topology_regroup(fleet);
-        mutex_lock(&login_of(link)->lock); /* pool_hung.c reads it */
+        mutex_lock(&login_of(link)->lock); /* login_hung.c reads it */
         link->opened = clock_ns(); /* whatever it was before, it is this now */
         mutex_unlock(&login_of(link)->lock);
         back = true;

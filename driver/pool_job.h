@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "pool.h"
+#include "pool_inside.h"
 
 /* A helper is at work on the link from now on. */
 void pool_job_begins(struct link *link);

@@ -15,7 +15,7 @@
  */
 #include "autoconf.h"
 
-#include "pool.h"
+#include "pool_inside.h"
 #include "pool_shelf.h"
 
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include "event.h"
 #include "keeper_clock.h"
 #include "link_probe.h"
-#include "pool.h"
 #include "pool_job.h"
 #include "pool_shelf.h"
 #include "text.h"

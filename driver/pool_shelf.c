@@ -11,6 +11,8 @@
 
 #include <pthread.h>
 
+#include "pool_inside.h"
+
 enum { ROOM = 16, GATHER_MS = 1000 };
 
 static struct shelf {

@@ -18,6 +18,7 @@
 #include "config.h"
 #include "diag.h"
 #include "link_note.h"
+#include "pool.h"
 #include "session_attr.h"
 #include "session_inside.h"
 

@@ -13,7 +13,7 @@
 #include "config.h"
 #include "fleet.h"
 #include "lock.h"
-#include "pool.h"
+#include "login.h"
 #include "route_key.h"
 #include "session.h"
 #include "text.h"

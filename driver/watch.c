@@ -13,7 +13,7 @@
 #include "fleet_log.h"
 #include "keeper_clock.h"
 #include "lock.h"
-#include "pool.h"
+#include "login.h"
 
 enum { LOOK_MS = 1000 };
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "fleet_file.h"
-#include "pool.h"
+#include "login.h"
 
 struct reading {
     struct job job; /* first */
@@ -60,5 +60,5 @@ uint64_t watch_file(struct fleet *fleet, uint64_t now)
             order(fleet);
         }
     }
-    return fleet_links(fleet) ? fleet->file_look_at : UINT64_MAX;
+    return login_all_links(fleet) ? fleet->file_look_at : UINT64_MAX;
 }

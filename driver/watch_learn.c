@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "place.h"
-#include "pool.h"
+#include "login.h"
 #include "topology.h"
 
 static void ask_over(struct login *login, uint64_t now)

@@ -5,7 +5,7 @@
  * What follows for links and waiting units, in every login, where an instance
  * has changed its state, its owner's mind or its limits (fleet.h): idle links
  * that are not kept any longer are closed, and units are decided anew.  And
- * what hangs there is ended (pool_hung.c).
+ * what hangs there is ended (login_hung.c).
  */
 #include "autoconf.h"
 
@@ -33,7 +33,7 @@ uint64_t watch_links(struct fleet *fleet, uint64_t now)
     for (uint32_t i = 0; i < fleet->count; i++) {
         if (has_changed(fleet, i)) {
             for (uint32_t k = 0; k < count; k++) {
-                login_gather(logins[k], i);
+                pool_trim(&logins[k]->pools[i]);
             }
         }
     }

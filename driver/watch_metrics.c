@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "event.h"
-#include "pool.h"
+#include "login.h"
 #include "text.h"
 #include "watch_metrics.h"
 
@@ -112,7 +112,7 @@ static uint32_t links_of(struct fleet *const *fleets, uint32_t count)
     uint32_t links = 0;
 
     for (uint32_t f = 0; f < count; f++) {
-        links += fleet_links(fleets[f]);
+        links += login_all_links(fleets[f]);
     }
     return links;
 }

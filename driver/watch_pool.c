@@ -3,7 +3,7 @@
 
 /*
  * The pools of all logins: what is worn is closed, what is missing is opened
- * (pool_life.c), and who holds a link too long is told of (pool_limit.c).
+ * (login_life.c), and who holds a link too long is told of (login_limit.c).
  */
 #include "autoconf.h"
 
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#include "pool.h"
+#include "login.h"
 
 /* Is it time, or is there something new? */
 static bool is_due(struct fleet *fleet, bool used, uint64_t now)

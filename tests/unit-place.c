@@ -9,6 +9,8 @@
  */
 #include "unit-place.h"
 
+#include "pool_inside.h"
+
 /* The seed of a decision is an address, which differs each time. */
 struct verdict __real_route_choose(const struct route_request *request,
                                    const struct route_fleet *seen);
@@ -651,7 +653,7 @@ static void what_is_closed_is_counted_with_its_reason(void **state)
     give(&s[0], false);
     settle();
     fleet_renew_links(fleet, 0);
-    login_gather(login, 0);
+    pool_trim(&login->pools[0]);
     settle();
     assert_int_equal(count_of(login, 0, POOL_STAT_CLOSED_RETIRED), 1);
     end_fleet();
@@ -754,7 +756,7 @@ static void what_is_too_many_is_left_on_no_shelf(void **state)
     settle();
     assert_true(leave(&s[2], false));
     atomic_store(&fleet->members[0].pool_max, 1); /* the map file says so */
-    login_gather(logins[0], 0);
+    pool_trim(&logins[0]->pools[0]);
     settle();
     assert_int_equal(pretend_at[0].open, 2);
     assert_false(leave(&s[0], false));

@@ -567,7 +567,7 @@ static void whoever_lost_a_link_waits_for_no_cancel(void **state)
 
 static struct login *cut_login;
 
-/* pool_hung.c finds the call that is under way overdue. */
+/* login_hung.c finds the call that is under way overdue. */
 static void cut(void)
 {
     struct login *login = cut_login;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The life of pools without traffic (watch_pool.c, pool_life.c): what is opened
+ * The life of pools without traffic (watch_pool.c, login_life.c): what is opened
  * and closed, when, and when not.
  */
 #include "autoconf.h"

@@ -11,8 +11,8 @@
  */
 #include "autoconf.h"
 
+#include "login.h"
 #include "pool.h"
-#include "pool_shelf.h"
 #include "secret.h"
 
 #include <stdlib.h>
@@ -254,16 +254,7 @@ struct login *login_monitor(struct fleet *fleet)
     return made;
 }
 
-bool login_is_used_locked(struct login *login)
-{
-    bool used = login->units != NULL;
-
-    shelf_gather_locked(login); /* what is on them is held by nobody */
-    for (uint32_t i = 0; !used && i < login->fleet->count; i++) {
-        used = login->pools[i].count[LINK_HELD] > 0;
-    }
-    return used;
-}
+/* ---- references ---------------------------------------------------------- */
 
 struct login *login_retain(struct login *login)
 {
@@ -290,6 +281,8 @@ void login_release(struct login *login)
     }
 }
 
+/* ---- all of a fleet ------------------------------------------------------ */
+
 struct login **login_all(struct fleet *fleet, uint32_t *count)
 {
     struct login *login, **all;
@@ -309,7 +302,7 @@ struct login **login_all(struct fleet *fleet, uint32_t *count)
     return all;
 }
 
-uint32_t fleet_links(struct fleet *fleet)
+uint32_t login_all_links(struct fleet *fleet)
 {
     uint32_t count, links = 0;
     struct login **logins = login_all(fleet, &count);
@@ -324,29 +317,31 @@ uint32_t fleet_links(struct fleet *fleet)
     return links;
 }
 
-void login_retire(struct login *login)
+/* ---- what the decision sees of it ---------------------------------------- */
+
+struct route_fleet login_route_plenty(const struct login *login)
 {
-    mutex_lock(&login->lock);
-    login->retired = true;
-    shelf_shut_locked(login);
-    for (uint32_t i = 0; i < login->fleet->count; i++) {
-        while (login->pools[i].links[LINK_IDLE]) {
-            pool_close_locked(login->pools[i].links[LINK_IDLE],
-                              POOL_STAT_CLOSED_RETIRED);
-        }
-    }
-    pool_serve_locked(login);
-    mutex_unlock(&login->lock);
+    const struct fleet *fleet = login->fleet;
+
+    return (struct route_fleet){
+        .count = fleet->count,
+        .members = fleet->members,
+        .stock = login->plenty,
+        .heaviest = atomic_load_explicit(&fleet->heaviest,
+                                         memory_order_relaxed),
+        .capacity = fleet->config.capacity,
+        .total_idle = fleet->count,
+    };
 }
 
-void login_retire_all(struct fleet *fleet)
+struct route_fleet login_route_locked(const struct login *login)
 {
-    uint32_t count;
-    struct login **logins = login_all(fleet, &count);
+    uint32_t most = login->fleet->config.pool_max_total;
+    struct route_fleet seen = login_route_plenty(login);
 
-    for (uint32_t i = 0; i < count; i++) {
-        login_retire(logins[i]);
-        login_release(logins[i]);
-    }
-    free(logins);
+    mutex_assert_held(&login->lock);
+    seen.stock = login->stock;
+    seen.total_full = most && login->total >= most;
+    seen.total_idle = login->total_idle;
+    return seen;
 }

@@ -10,12 +10,17 @@
  * login is tried that has not proved good, or that was refused there (account
  * lock-out), no instance that is not known to be well, and no other link is
  * closed to make room.
+ *
+ * A login that is out of date closes what it has and keeps nothing that comes
+ * back.
  */
 #include "autoconf.h"
 
+#include <stdlib.h>
+
 #include <utlist.h>
 
-#include "pool.h"
+#include "pool_inside.h"
 #include "pool_shelf.h"
 
 enum {
@@ -136,7 +141,7 @@ static bool fill_locked(struct pool *pool, uint64_t now)
 /* Has it a session, or had it one lately?  What one login does not use any more
    is not kept open because others use the fleet: there may be a login for each
    user of a program. */
-static bool is_used_locked(struct login *login, uint64_t now)
+static bool was_used_lately_locked(struct login *login, uint64_t now)
 {
     uint64_t lent = 0;
     bool held = login->units != NULL;
@@ -191,7 +196,7 @@ uint64_t login_tend(struct login *login, bool used, uint64_t now)
         next = clock_earlier(next, now + FILL_MS * NS_PER_MS);
     }
     used = used && !login->monitor && !login->retired &&
-           is_used_locked(login, now);
+           was_used_lately_locked(login, now);
     for (uint32_t i = 0; i < login->fleet->count; i++) {
         next = clock_earlier(next,
                              tend_pool_locked(&login->pools[i], used, now));
@@ -201,4 +206,44 @@ uint64_t login_tend(struct login *login, bool used, uint64_t now)
     }
     mutex_unlock(&login->lock);
     return next;
+}
+
+bool login_is_used_locked(struct login *login)
+{
+    bool used = login->units != NULL;
+
+    shelf_gather_locked(login); /* what is on them is held by nobody */
+    for (uint32_t i = 0; !used && i < login->fleet->count; i++) {
+        used = login->pools[i].count[LINK_HELD] > 0;
+    }
+    return used;
+}
+
+/* ---- the end of it ------------------------------------------------------- */
+
+void login_retire(struct login *login)
+{
+    mutex_lock(&login->lock);
+    login->retired = true;
+    shelf_shut_locked(login);
+    for (uint32_t i = 0; i < login->fleet->count; i++) {
+        while (login->pools[i].links[LINK_IDLE]) {
+            pool_close_locked(login->pools[i].links[LINK_IDLE],
+                              POOL_STAT_CLOSED_RETIRED);
+        }
+    }
+    pool_serve_locked(login);
+    mutex_unlock(&login->lock);
+}
+
+void login_retire_all(struct fleet *fleet)
+{
+    uint32_t count;
+    struct login **logins = login_all(fleet, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        login_retire(logins[i]);
+        login_release(logins[i]);
+    }
+    free(logins);
 }
