@@ -104,7 +104,8 @@ static SQLRETURN get_diag_rec(SQLSMALLINT type, SQLHANDLE handle,
 static const struct inner_probe forms[] = {
     { "all", " FROM here" }, { "some", "" }, { NULL, NULL },
 };
-static struct inner_kind kind = { .name = "odd", .probe = forms };
+static const char *const who[] = { "WHO", "WHO LESS", NULL };
+static struct inner_kind kind = { .name = "odd", .who = who, .probe = forms };
 static const struct inner inner = {
     .call = {
         .SQLAllocHandle = yes_alloc_handle,
@@ -237,6 +238,8 @@ static void an_extra_column_that_is_refused_costs_only_itself(void **state)
 static void who_refuses_all_still_answers(void **state)
 {
     (void)state;
+    assert_true(link_probe(&link, NULL, &probe, &error));
+    assert_int_equal(link.who.role, LINK_ROLE_STANDBY);
     odd.refuses = "SELECT";
     assert_true(link_probe(&link, NULL, &probe, &error));
     assert_true(probe.poor);
@@ -244,20 +247,56 @@ static void who_refuses_all_still_answers(void **state)
     /* and not who it was when it last said so */
     assert_int_equal(link.who.role, LINK_ROLE_UNKNOWN);
     assert_string_equal(link.who.identity, "");
+    assert_int_equal(link.who.timeline, 0);
+    /* but for the link itself */
+    assert_string_equal(link.who.encoding, "UTF8");
 }
 
-/* A statement_timeout of the role's, on a bad day. */
-static void what_failed_for_want_of_time_is_asked_again(void **state)
+/* A statement_timeout of the role's, on a bad day, memory, a lock, a standby's
+   conflict: each passes. */
+static void what_failed_for_the_moment_is_asked_again(void **state)
 {
-    (void)state;
-    odd.refuses = "SELECT";
-    odd.state = "57014";
-    assert_true(link_probe(&link, "more", &probe, &error));
-    assert_true(probe.poor);
-    odd.refuses = NULL;
-    assert_true(link_probe(&link, "more", &probe, &error));
-    assert_false(probe.poor);
-    assert_true(probe.extra_told);
+    static const char *const passing[] = {
+        "57014", "53200", "40001", "55P03", "25006", "58030", "HYT00", "XX000",
+    };
+
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) {
+        begin(state);
+        odd.refuses = "SELECT";
+        odd.state = passing[i];
+        assert_true(link_probe(&link, "more", &probe, &error));
+        assert_true(probe.poor);
+        odd.refuses = NULL;
+        assert_true(link_probe(&link, "more", &probe, &error));
+        assert_false(probe.poor);
+        assert_true(probe.extra_told);
+    }
+}
+
+/* Validation asks who it is: what it refuses it is not asked again, what failed
+   for the moment is, and meanwhile it is nobody. */
+static void who_it_is_is_asked_likewise(void **state)
+{
+    static const char *const passing[] = { "57014", "42501" };
+
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) {
+        bool again = i == 0;
+
+        begin(state);
+        assert_true(link_validate(&link, &error));
+        assert_int_equal(link.who.role, LINK_ROLE_STANDBY);
+        odd.asked[0] = '\0';
+        odd.refuses = "WHO";
+        odd.state = passing[i];
+        assert_true(link_validate(&link, &error));
+        assert_int_equal(link.who.role, LINK_ROLE_UNKNOWN);
+        odd.refuses = NULL;
+        assert_true(link_validate(&link, &error));
+        assert_int_equal(link.who.role, again ? LINK_ROLE_STANDBY
+                                              : LINK_ROLE_UNKNOWN);
+        assert_string_equal(odd.asked, again ? "WHO|WHO LESS|WHO|"
+                                             : "WHO|WHO LESS|");
+    }
 }
 
 static void a_dead_link_is_asked_once(void **state)
@@ -294,7 +333,8 @@ int main(void)
         TEST(what_is_refused_is_not_asked_again),
         TEST(an_extra_column_that_is_refused_costs_only_itself),
         TEST(who_refuses_all_still_answers),
-        TEST(what_failed_for_want_of_time_is_asked_again),
+        TEST(what_failed_for_the_moment_is_asked_again),
+        TEST(who_it_is_is_asked_likewise),
         TEST(a_dead_link_is_asked_once),
         TEST(the_kinds_ask_for_what_link_probe_reads),
     };
