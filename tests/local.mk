@@ -75,6 +75,7 @@ unit_tests = \
 	tests/unit-link_error \
 	tests/unit-link_note \
 	tests/unit-link_probe \
+	tests/unit-link_query \
 	tests/unit-link_reset \
 	tests/unit-link_socket \
 	tests/unit-lock \
