@@ -432,7 +432,7 @@ bool place_unit(struct place_order *order)
     place_count_wait(&unit, waited);
     place_leave_locked(&unit);
     if (order->key && order->link) {
-        place_ask(login, NULL, clock_ns());
+        place_ask_rest(login, clock_ns());
     }
     place_look_for_primary(order);
     place_serve_locked(login);

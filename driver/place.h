@@ -69,6 +69,10 @@ struct verdict place_explain(struct place_order *order,
 uint32_t place_ask(struct login *login, const struct route_key *key,
                    uint64_t now);
 
+/* The rest, behind the units' backs: opens no link where the login was refused,
+   since nobody asked for that (rules §3.3).  Locks: holds login->lock. */
+void place_ask_rest(struct login *login, uint64_t now);
+
 /* Has helpers ask every instance whose answer the topology lacks, over links of
    this login, and waits until it is complete, or for wait_ms: for REFRESH
    AFFINITY.  Returns how many were asked.  Locks: takes login->lock. */

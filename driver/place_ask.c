@@ -11,8 +11,8 @@
 
 #include <utlist.h>
 
-uint32_t place_ask(struct login *login, const struct route_key *key,
-                   uint64_t now)
+static uint32_t ask(struct login *login, const struct route_key *key,
+                    uint64_t now, bool unasked)
 {
     struct fleet *fleet = login->fleet;
     uint32_t asked = 0;
@@ -22,13 +22,24 @@ uint32_t place_ask(struct login *login, const struct route_key *key,
         if (i < 0) {
             break;
         }
-        if (pool_learn_locked(&login->pools[i])) {
+        if (pool_learn_locked(&login->pools[i], unasked)) {
             asked++;
         } else {
             topology_not_asked(fleet, (uint32_t)i, true);
         }
     }
     return asked;
+}
+
+uint32_t place_ask(struct login *login, const struct route_key *key,
+                   uint64_t now)
+{
+    return ask(login, key, now, false);
+}
+
+void place_ask_rest(struct login *login, uint64_t now)
+{
+    ask(login, NULL, now, true);
 }
 
 /* May an answer still come in time?  Who can go elsewhere does not wait for one

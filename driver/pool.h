@@ -86,7 +86,8 @@ struct link *pool_take_locked(struct pool *pool, bool *validate);
    What becomes of it: see struct pool_events.  Locks: holds login->lock. */
 bool pool_order_locked(struct pool *pool, struct unit *unit);
 
-/* Orders one for whoever comes, unless one is on its way.
+/* Orders one for whoever comes, unless one is on its way, or the login was
+   refused there: it is not retried unasked (rules §3.3).
    Locks: holds login->lock. */
 void pool_order_behind_locked(struct pool *pool);
 
@@ -101,9 +102,10 @@ bool pool_validate_locked(struct link *link, struct unit *unit);
 
 /* Takes an idle link, or orders a new one, and has a helper ask its instance
    for what the fleet's topology needs: ends in topology_ask() or
-   topology_not_asked().  False: not possible now, nobody was told.
+   topology_not_asked().  unasked: no unit waits for that, so none is ordered
+   where the login was refused.  False: not possible now, nobody was told.
    Locks: holds login->lock. */
-bool pool_learn_locked(struct pool *pool);
+bool pool_learn_locked(struct pool *pool, bool unasked);
 
 /* How good is this pool for a probe?  REFUSED: its login was refused there, or
    is not known to be good.  Locks: holds login->lock. */

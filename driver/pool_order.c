@@ -140,6 +140,9 @@ bool pool_order_locked(struct pool *pool, struct unit *unit)
 
 void pool_order_behind_locked(struct pool *pool)
 {
+    if (pool->refused) {
+        return;
+    }
     if (pool->login->stock[pool->instance].opening == 0 ||
         find_unclaimed(pool, NULL)) {
         pool_order_locked(pool, NULL);
@@ -172,7 +175,7 @@ void pool_tidy_locked(struct login *login)
     }
 }
 
-bool pool_learn_locked(struct pool *pool)
+bool pool_learn_locked(struct pool *pool, bool unasked)
 {
     struct link *link;
 
@@ -183,7 +186,8 @@ bool pool_learn_locked(struct pool *pool)
         return true;
     }
     if (!link) {
-        return order_locked(pool, NULL, POOL_OPEN_AND_LEARN);
+        return !(unasked && pool->refused) &&
+               order_locked(pool, NULL, POOL_OPEN_AND_LEARN);
     }
     pool_set_state_locked(link, LINK_LEARNING);
     if (!pool_submit_locked(link, POOL_LEARN)) {

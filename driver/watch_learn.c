@@ -22,7 +22,7 @@ static void ask_over(struct login *login, uint64_t now)
 {
     mutex_lock(&login->lock);
     if (!login->retired) {
-        place_ask(login, NULL, now);
+        place_ask_rest(login, now);
     }
     mutex_unlock(&login->lock);
 }

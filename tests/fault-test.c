@@ -20,6 +20,7 @@
 #define FLEET      "DSN=orders" TIMES
 #define CROWDED    FLEET ";PoolMax=6"
 #define COLD       ";PoolMax=7"
+#define ODD        FLEET ";PoolMax=9;UID=odd" /* a fleet of its own */
 #define FULL       "DSN=orders;ConnectTimeout=2000;PoolWait=1500"
 #define FULL_FLEET FULL ";UID=few"
 
@@ -447,6 +448,68 @@ static bool on_each_instance(const char *sql)
     return ok;
 }
 
+static bool n2_has_refused(void *dbc)
+{
+    struct trouble_pools pools = { 0 };
+
+    return trouble_pools(dbc, "n2", true, &pools) && pools.failed > 0;
+}
+
+static void expect_refused_there(const char *name, const char *mode)
+{
+    struct trouble_try t = { 0 };
+    char string[300];
+
+    snprintf(string, sizeof string, ODD OWNED_BY_N2 "%s", mode);
+    expect_fails(name, &t, string, "28000 ", "is not permitted to log in",
+                 1000);
+}
+
+/* The others would take it: whoever has to have a link there hears of it all
+   the same, and nobody tries without being asked (rules §3.3). */
+static void try_refused_by_one(void)
+{
+    SQLHDBC n2 = odbc_open(trouble_env, "DSN=n2;UID=postgres", false);
+    unsigned before, after;
+
+    printf("# a login that one instance alone refuses\n");
+    tap_ok(on_each_instance("CREATE ROLE odd LOGIN") && n2 &&
+               odbc_run(n2, "ALTER ROLE odd NOLOGIN"),
+           "refused by one: a role for n1 and n3", "%s", odbc_error());
+    expect_refused_there("refused by one: strict is told", STRICT);
+    expect_refused_there("refused by one: hint is told, with no idle link",
+                         HINT);
+    trouble_anchor = odbc_open(trouble_env, ODD ";AffinityKey=500"
+                               STRICT, false);
+    expect_lands("refused by one: its other keys are served",
+                 ODD ";AffinityKey=2500" STRICT, "n3");
+    tap_ok(trouble_anchor &&
+               trouble_await(n2_has_refused, trouble_anchor, 10000) &&
+               trouble_await(trouble_quiet, trouble_anchor, 10000),
+           "refused by one: n2 refuses to say who owns what", "%s",
+           odbc_error());
+    before = logged("not permitted to log in");
+    for (int i = 0; i < 4; i++) {
+        expect_elsewhere("refused by one: hint has what is idle elsewhere",
+                         ODD OWNED_BY_N2 HINT, "n2", 500);
+    }
+    trouble_await(trouble_quiet, trouble_anchor, 10000);
+    after = logged("not permitted to log in");
+    tap_ok(after == before, "refused by one: and it is not tried behind them",
+           "%u times", after - before);
+    expect_refused_there("refused by one: prefer is told", PREFER);
+    tap_ok(n2 && odbc_run(n2, "ALTER ROLE odd LOGIN"),
+           "refused by one: it may again", "%s", odbc_error());
+    expect_lands("refused by one: and is served there",
+                 ODD OWNED_BY_N2 STRICT, "n2");
+    trouble_cool();
+    odbc_close(n2);
+    on_each_instance("SELECT pg_terminate_backend(pid, 5000) "
+                     "FROM pg_stat_activity WHERE usename = 'odd'");
+    tap_ok(on_each_instance("DROP ROLE odd"), "refused by one: the role is gone",
+           "%s", odbc_error());
+}
+
 /* It is the role that has no more, as another login in the same fleet sees. */
 static void expect_nobody_else_minds(void)
 {
@@ -508,6 +571,7 @@ int main(void)
     try_replay();
     try_death_inside();
     try_refusals();
+    try_refused_by_one();
     try_full();
     SQLFreeHandle(SQL_HANDLE_ENV, trouble_env);
     return tap_end();

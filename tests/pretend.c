@@ -29,6 +29,7 @@ struct mutex pretend_lock = MUTEX_INITIALIZER(LOCK_DIAG);
 struct cond pretend_changed;
 struct pretend_instance pretend_at[PRETEND_INSTANCES];
 struct pretend_key pretend_keys[PRETEND_KEYS];
+int pretend_lacks = -1;
 bool pretend_late[PRETEND_KEYS];
 uint32_t pretend_connections;
 void (*pretend_pause)(void);
@@ -507,7 +508,9 @@ int topology_next(struct fleet *fleet, const struct route_key *key,
 
     (void)now;
     if (!key) {
-        return -1;
+        i = pretend_lacks;
+        pretend_lacks = -1;
+        return i;
     }
     mutex_lock(&pretend_lock);
     known = &pretend_keys[key->text[1] - '0'];

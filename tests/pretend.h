@@ -72,6 +72,9 @@ struct pretend_key {
     bool pending, asked;
 };
 extern struct pretend_key pretend_keys[PRETEND_KEYS];
+/* Whom the topology lacks beside what the keys need; -1 = nobody.  He is named
+   once. */
+extern int pretend_lacks;
 extern bool pretend_late[PRETEND_KEYS]; /* not soon, who is asked hangs */
 
 /* Called in the middle of each call to the driver that could take time, with

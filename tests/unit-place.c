@@ -301,6 +301,77 @@ static void a_refused_login_asks_nowhere_else(void **state)
     end_fleet();
 }
 
+/* Rules §3.3: where its login was refused the keeper does not retry unasked,
+   neither behind a session that is served elsewhere nor to learn the rest.  Who
+   asks for that instance has it tried, and hears of it. */
+static void a_refused_login_is_not_retried_unasked(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=5;");
+    place(&s[0], "strict k1"); /* n2 takes the login */
+    settle();
+    give(&s[0], false);
+    settle();
+    strcpy(pretend_at[0].unwelcome, "u1");
+    for (int n = 0; n < 5; n++) {
+        pretend_lacks = n ? 0 : -1; /* the first one does not know it yet */
+        place(&s[0], "hint k0");
+        settle();
+        assert_int_equal(where(&s[0]), 2);
+        assert_int_equal(s[0].order.verdict.also, 0);
+        assert_int_equal(pretend_at[0].turned_away, 1); /* by the first */
+        give(&s[0], false);
+        settle();
+    }
+    place(&s[0], "strict k0");
+    settle();
+    assert_int_equal(s[0].state, FAILED);
+    assert_int_equal(s[0].order.why.code, WHY_LOGIN);
+    assert_int_equal(pretend_at[0].turned_away, 2);
+    pretend_at[0].unwelcome[0] = '\0';
+    place(&s[1], "strict k0");
+    settle();
+    assert_int_equal(where(&s[1]), 1);
+    place(&s[2], "hint k0"); /* it is welcome again, to who is behind as well */
+    settle();
+    assert_int_equal(where(&s[2]), 2);
+    assert_int_equal(pretend_at[0].opened, 2);
+    end_fleet();
+}
+
+/* Rules §3.3 go before "served while any instance lives": a hint session that
+   needs a new link gets it from its owner, or hears why not.  What is idle
+   elsewhere comes first in hint, and is had. */
+static void a_refused_login_is_told_though_others_would_take_it(void **state)
+{
+    static const char *const modes[] = { "hint k0", "prefer k0", "hint k0" };
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=1;");
+    place(&s[0], "strict k1"); /* the only link of n2 */
+    settle();
+    strcpy(pretend_at[0].unwelcome, "u1");
+    for (int i = 0; i < 3; i++) { /* the third knows that it was refused */
+        place(&s[1], modes[i]);
+        settle();
+        assert_int_equal(s[1].state, FAILED);
+        assert_int_equal(s[1].order.why.code, WHY_LOGIN);
+        assert_string_equal(s[1].order.refusals[0].error.state, "28P01");
+        forget(&s[1]);
+    }
+    give(&s[0], false);
+    settle();
+    place(&s[1], "prefer k0"); /* which opens before it leaves */
+    place(&s[2], "hint k0");
+    settle();
+    assert_int_equal(s[1].state, FAILED);
+    assert_int_equal(where(&s[2]), 2);
+    end_fleet();
+}
+
 /* Promise 4: an instance that hangs while it is asked who owns what. */
 static void only_strict_waits_for_an_owner_that_nobody_tells_soon(void **state)
 {
@@ -1140,6 +1211,8 @@ int main(void)
         cmocka_unit_test(strict_gives_up_when_opening_takes_too_long),
         cmocka_unit_test(a_refused_login_is_told_to_all_who_wait_with_it),
         cmocka_unit_test(a_refused_login_asks_nowhere_else),
+        cmocka_unit_test(a_refused_login_is_not_retried_unasked),
+        cmocka_unit_test(a_refused_login_is_told_though_others_would_take_it),
         cmocka_unit_test(
             only_strict_waits_for_an_owner_that_nobody_tells_soon),
         cmocka_unit_test(a_refused_open_goes_elsewhere_or_says_why),
