@@ -18,7 +18,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 1000 }; /* iniparser gives up at about 1,024 */
+enum {
+    LINE_MAX_BYTES = 1000, /* iniparser gives up at about 1,024 */
+    FILE_MAX_BYTES = 16 << 20, /* all of it comes into memory */
+    KEYS_MAX = 100000, /* whose time iniparser takes grows with their square */
+};
 
 struct scanning {
     const char *path;
@@ -137,6 +141,10 @@ static bool add_entry(struct scanning *s)
 {
     struct topology_scan *scan = s->scan;
 
+    if (scan->count == KEYS_MAX) {
+        return refuse(s, "the file has more than 100,000 keys; a line holds "
+                      "several items");
+    }
     if (scan->count == scan->room) {
         size_t room = scan->room * 2 + 16;
         void *entries =
@@ -232,21 +240,31 @@ static bool sort(struct scanning *s)
     return true;
 }
 
-/* A FIFO would hold whoever connects until somebody writes, and a device may
-   have no end. */
+/* A FIFO would hold whoever connects until somebody writes, a device may have
+   no end, and a file may be a dump that somebody has put in the wrong place. */
+static const char *obstacle(const struct stat *about)
+{
+    return !S_ISREG(about->st_mode)          ? "it is no regular file"
+           : about->st_size > FILE_MAX_BYTES ? "it has more than 16 MB"
+                                             : NULL;
+}
+
 static FILE *open_regular(const char *path, struct why *why)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const char *wrong = NULL;
     struct stat about;
     FILE *file = NULL;
 
-    if (fd >= 0 && fstat(fd, &about) == 0 && !S_ISREG(about.st_mode)) {
-        why_set(why, WHY_INI, "AffinityMap %s: it is no regular file", path);
-    } else {
-        file = fd >= 0 ? fdopen(fd, "r") : NULL;
-        if (!file) {
-            why_set(why, WHY_INI, "AffinityMap %s: %s", path, strerror(errno));
-        }
+    if (fd >= 0 && fstat(fd, &about) == 0) {
+        wrong = obstacle(&about);
+    }
+    if (fd >= 0 && !wrong) {
+        file = fdopen(fd, "r");
+    }
+    if (!file) {
+        why_set(why, WHY_INI, "AffinityMap %s: %s", path,
+                wrong ? wrong : strerror(errno));
     }
     if (!file && fd >= 0) {
         close(fd);
@@ -261,7 +279,7 @@ bool topology_scan_read(const char *path, const struct fleet *fleet,
                           .why = why };
     FILE *file = open_regular(path, why);
     char *line = NULL;
-    size_t room = 0;
+    size_t room = 0, bytes = 0;
     ssize_t length;
     bool ok = true;
 
@@ -271,6 +289,11 @@ bool topology_scan_read(const char *path, const struct fleet *fleet,
     errno = 0;
     while (ok && (length = getline(&line, &room, file)) >= 0) {
         s.line++;
+        bytes += (size_t)length;
+        if (bytes > FILE_MAX_BYTES) { /* somebody is writing */
+            ok = refuse(&s, "the file has more than 16 MB");
+            break;
+        }
         length -= length > 0 && line[length - 1] == '\n';
         length -= length > 0 && line[length - 1] == '\r';
         line[length] = '\0';

@@ -173,6 +173,45 @@ static void test_no_regular_file(void **state)
     unlink(map_path);
 }
 
+/* A dump in the map's place costs neither the memory nor the time to read it:
+   this one is never read, it has holes only. */
+static void test_huge_file(void **state)
+{
+    char expected[200];
+
+    (void)state;
+    write_map("[n1]\n");
+    snprintf(expected, sizeof expected,
+             "AffinityMap %s: it has more than 16 MB", map_path);
+    assert_int_equal(truncate(map_path, (16L << 20) + 1), 0);
+    assert_null(topology_file_read(map_path, &fleet, owned, &why));
+    assert_string_equal(why.text, expected);
+    assert_int_equal(truncate(map_path, 1L << 40), 0);
+    assert_null(topology_file_read(map_path, &fleet, owned, &why));
+    assert_string_equal(why.text, expected);
+    assert_int_equal(truncate(map_path, 16L << 20), 0);
+    assert_null(topology_file_read(map_path, &fleet, owned, &why));
+    assert_non_null(strstr(why.text, "line 2")); /* that much is read */
+}
+
+static void test_many_keys(void **state)
+{
+    struct text text;
+    char line[32];
+
+    (void)state;
+    text_init(&text);
+    text_append(&text, "[n1]\n");
+    for (unsigned i = 0; i <= 100000; i++) {
+        snprintf(line, sizeof line, "list.%u=%u\n", i + 1, i);
+        text_append(&text, line);
+    }
+    assert_null(read_map(text_string(&text)));
+    assert_non_null(strstr(why.text, "line 100002, [n1] list.100001: the file "
+                                     "has more than 100,000 keys"));
+    text_free(&text);
+}
+
 static void test_two_sources(void **state)
 {
     struct topology_file *file;
@@ -368,6 +407,8 @@ int main(void)
         cmocka_unit_test(test_long_line),
         cmocka_unit_test(test_missing_file),
         cmocka_unit_test(test_no_regular_file),
+        cmocka_unit_test(test_huge_file),
+        cmocka_unit_test(test_many_keys),
         cmocka_unit_test(test_two_sources),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_defaults),
