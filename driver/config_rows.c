@@ -211,11 +211,22 @@ static void free_text(const struct config_row *row, char **field)
     if (*field == row->otherwise) {
         *field = NULL;
     } else if (row->kind == CONFIG_KIND_SECRET) {
-        secret_free_string(*field);
+        secret_free(*field);
     } else {
         free(*field);
     }
     *field = NULL;
+}
+
+/* NULL: out of memory. */
+static char *copy_text(const struct config_row *row, const char *value)
+{
+    if (value == row->otherwise) {
+        return (char *)(uintptr_t)value;
+    }
+    return row->kind == CONFIG_KIND_SECRET
+               ? (char *)(uintptr_t)secret_dup(value, strlen(value))
+               : strdup(value);
 }
 
 static bool store_text(const struct config_row *row, char **field,
@@ -226,7 +237,7 @@ static bool store_text(const struct config_row *row, char **field,
     if (row->when == CONFIG_LATER && *value) {
         return refuse(why, WHY_UNAVAILABLE, row, value);
     }
-    copy = strdup(value);
+    copy = copy_text(row, value);
     if (!copy) {
         why_memory(why);
         return false;
@@ -397,7 +408,7 @@ bool config_copy_fleet(struct config_fleet *to,
         if (row->fleet && is_text(row)) {
             char **field = field_of(to, NULL, row);
 
-            *field = strdup(*field);
+            *field = copy_text(row, *field);
             done = done && *field;
         }
     }

@@ -23,6 +23,7 @@
 #include "inifile_inside.h"
 
 #include <odbcinst.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,9 +89,17 @@ static struct {
     _Atomic uint64_t looked_at;   /* clock_ns() of the last stat(), 0 = never */
 } ini = { .mutex = MUTEX_INITIALIZER(LOCK_INI) };
 
+/* What a child asks for it reads again. */
+static void leave_in_child(void)
+{
+    inifile_leave_all(ini.sections);
+    ini.sections = NULL;
+}
+
 __attribute__((constructor)) static void register_for_forks(void)
 {
     lock_keep_over_fork(&ini.mutex, LOCK_INI);
+    pthread_atfork(NULL, NULL, leave_in_child);
 }
 
 /* Path of one of the files, empty if it has none. */

@@ -32,6 +32,10 @@ void inifile_free(struct section *section);
 /* Gives back the reference that a list holds to each of its sections. */
 void inifile_release_all(struct section *list);
 
+/* In a child, its parent's: threads that it has not may have references to
+   them, so they are wiped and not freed (but kept, lest they look lost). */
+void inifile_leave_all(struct section *list);
+
 /* The section in the list; NULL: none. */
 struct section *inifile_find(struct section *list, const char *name,
                              enum inifile_kind kind);

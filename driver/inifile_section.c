@@ -101,23 +101,25 @@ static struct stripe {
     struct section *sections; /* each holds one reference */
 } __attribute__((aligned(LOCK_APART))) stripes[LOCK_STRIPES];
 
-/* A child does without its parent's copies: threads that it has not may have
-   references to them.  So they are wiped and not freed (but kept, lest they
-   look lost).  The lists are whole, since who changes one holds inifile.c's
-   mutex, which is kept over forks. */
-static void clear_copies(void)
+void inifile_leave_all(struct section *list)
 {
     static struct section *inherited;
+    struct section *next;
 
+    for (struct section *s = list; s; s = next) {
+        next = s->next;
+        wipe(s);
+        s->next = inherited;
+        inherited = s;
+    }
+}
+
+/* The lists are whole, since who changes one holds inifile.c's mutex, which is
+   kept over forks. */
+static void clear_copies(void)
+{
     for (int i = 0; i < LOCK_STRIPES; i++) {
-        struct section *next;
-
-        for (struct section *s = stripes[i].sections; s; s = next) {
-            next = s->next;
-            wipe(s);
-            s->next = inherited;
-            inherited = s;
-        }
+        inifile_leave_all(stripes[i].sections);
         mutex_init(&stripes[i].mutex, LOCK_DIAG);
         stripes[i].sections = NULL;
     }

@@ -12,6 +12,7 @@
 #include "link_call.h"
 #include "link_socket.h"
 #include "lock.h"
+#include "secret.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -37,25 +38,38 @@ static SQLRETURN connect_narrow(const struct link *link, const char *string)
         SQL_DRIVER_NOPROMPT);
 }
 
-static SQLRETURN connect_wide(const struct link *link, const char *string)
+/* For secret_free(); NULL: out of memory. */
+static SQLWCHAR *secret_wide(const char *string)
 {
-    const struct inner_calls *call = &link->inner->call;
     size_t bytes = strlen(string);
     size_t units = text_utf16_length(string, bytes) + 1;
     SQLWCHAR *wide = malloc(units * sizeof *wide);
-    SQLSMALLINT length;
-    SQLRETURN rc = SQL_ERROR;
+    const char *secret = NULL;
 
     if (wide) {
         text_write(string, bytes, wide, (SQLLEN)units, TEXT_WIDE,
                    TEXT_CHARACTERS);
+        secret = secret_dup((const char *)wide, units * sizeof *wide);
+        explicit_bzero(wide, units * sizeof *wide);
+        free(wide);
+    }
+    return (SQLWCHAR *)(uintptr_t)secret;
+}
+
+static SQLRETURN connect_wide(const struct link *link, const char *string)
+{
+    const struct inner_calls *call = &link->inner->call;
+    SQLWCHAR *wide = secret_wide(string);
+    SQLSMALLINT length;
+    SQLRETURN rc = SQL_ERROR;
+
+    if (wide) {
         /* what the manager tells a driver before a wide connect (facts §3) */
         call->SQLSetConnectAttr(link->hdbc, SQL_ATTR_ANSI_APP,
                                 (SQLPOINTER)SQL_AA_FALSE, 0);
         rc = call->SQLDriverConnectW(link->hdbc, NULL, wide, SQL_NTS, NULL, 0,
                                      &length, SQL_DRIVER_NOPROMPT);
-        explicit_bzero(wide, units * sizeof *wide);
-        free(wide);
+        secret_free((const char *)wide);
     }
     return rc;
 }

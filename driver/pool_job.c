@@ -228,32 +228,46 @@ static void keep_settings(struct pool *pool, const struct text *settings)
     mutex_unlock(&pool->login->lock);
 }
 
-static bool open_link(struct link *link, struct link_error *error)
+/* The connection string, for secret_free(): connecting may take long, and a
+   child may be forked meanwhile.  NULL: why. */
+static const char *compose_secret(struct link *link, struct why *why)
 {
-    struct login *login = login_of(link);
+    const char *secret = NULL;
     struct text string, settings;
-    struct why why = { 0 };
-    bool ok;
 
     text_init_wiped(&string);
     text_init_wiped(&settings);
-    ok = compose(link, &string, &settings, &why);
-    if (ok) {
-        struct link_order order = {
-            .inner = link->inner,
-            .string = text_string(&string),
-            .instance = login->fleet->instances[link->pool->instance].name,
-            .wide = login->wide,
-            .odbc_version = login->odbc_version,
-            .timeout_ms = login->fleet->config.connect_timeout,
-        };
+    if (compose(link, &string, &settings, why)) {
         keep_settings(link->pool, &settings);
-        ok = link_open(link, &order, error);
-    } else {
-        link_set_error(error, "HY000", "%s", why.text);
+        secret = secret_dup(text_string(&string), string.length);
+        if (!secret) {
+            why_memory(why);
+        }
     }
     text_free(&string);
     text_free(&settings);
+    return secret;
+}
+
+static bool open_link(struct link *link, struct link_error *error)
+{
+    struct login *login = login_of(link);
+    struct why why = { 0 };
+    const char *string = compose_secret(link, &why);
+    struct link_order order = {
+        .inner = link->inner,
+        .string = string,
+        .instance = login->fleet->instances[link->pool->instance].name,
+        .wide = login->wide,
+        .odbc_version = login->odbc_version,
+        .timeout_ms = login->fleet->config.connect_timeout,
+    };
+    bool ok = string && link_open(link, &order, error);
+
+    if (!string) {
+        link_set_error(error, "HY000", "%s", why.text);
+    }
+    secret_free(string);
     return ok;
 }
 

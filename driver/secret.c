@@ -4,6 +4,7 @@
 /*
  * Secrets on pages of their own.  In front of the text stands how much is
  * mapped and how long it is, so that freeing needs nothing but the pointer.
+ * Of a parent's secret a child finds zeros, there as well.
  */
 #include "autoconf.h"
 
@@ -41,8 +42,10 @@ const char *secret_dup(const char *text, size_t length)
     if (head == MAP_FAILED) {
         return NULL;
     }
-    /* A kernel that cannot keep it out of a dump still keeps the secret. */
+    /* A kernel that cannot keep it out of dumps and children still keeps the
+       secret. */
     (void)madvise(head, mapped, MADV_DONTDUMP);
+    (void)madvise(head, mapped, MADV_WIPEONFORK);
     head->mapped = mapped;
     head->length = length;
     if (length > 0) {
@@ -67,6 +70,9 @@ void secret_free(const char *secret)
     }
     head = head_of(secret);
     mapped = head->mapped;
+    if (mapped == 0) {
+        return; /* a parent's: an empty page is left */
+    }
     if (mprotect(head, mapped, PROT_READ | PROT_WRITE) == 0) {
         explicit_bzero(head, mapped);
     }

@@ -47,6 +47,7 @@ check_scripts = \
 
 # One cmocka program for each file of driver/ under test, one group in each.
 unit_tests = \
+	tests/entry-fork-test \
 	tests/entry-order-test \
 	tests/entry-pooling-test \
 	tests/entry-test \
@@ -354,6 +355,11 @@ tests_unit_session_attr_SOURCES = tests/unit-session_attr.c $(unit_folder)
 tests_unit_inner_CPPFLAGS = $(driver_libcore_la_CPPFLAGS)
 tests_unit_inner_SOURCES = \
 	tests/unit-inner.c \
+	tests/fake/fake_use.c \
+	tests/fake/fake_use.h \
+	$(NULL)
+tests_entry_fork_test_SOURCES = \
+	tests/entry-fork-test.c \
 	tests/fake/fake_use.c \
 	tests/fake/fake_use.h \
 	$(NULL)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "connstr.h"
+#include "secret.h"
 
 unsigned fake_live(SQLSMALLINT type);
 unsigned fake_mistakes(void);
@@ -123,9 +124,10 @@ static void end(struct fake *fake)
     pthread_mutex_lock(&handles.lock);
     fake->type = 0;
     pthread_mutex_unlock(&handles.lock);
-    free(fake->string);
+    secret_free(fake->string);
     free(fake->text);
-    fake->string = fake->text = NULL;
+    fake->string = NULL;
+    fake->text = NULL;
 }
 
 SQLRETURN do_SQLFreeHandle(SQLSMALLINT type, SQLHANDLE handle)
@@ -340,10 +342,10 @@ SQLRETURN do_SQLDriverConnect(enum text_width width, SQLHDBC handle,
     if (!dbc) {
         return SQL_INVALID_HANDLE;
     }
-    text_init(&text);
+    text_init_wiped(&text);
     text_append_argument(&text, in, in_length, width, TEXT_CHARACTERS);
-    free(dbc->string);
-    dbc->string = strdup(text_string(&text));
+    secret_free(dbc->string);
+    dbc->string = secret_dup(text_string(&text), text.length);
     text_free(&text);
     write_text(dbc->string, out, out_size, out_length, width,
                TEXT_CHARACTERS);

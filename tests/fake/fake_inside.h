@@ -50,7 +50,7 @@ struct fake {
     /* of a connection, whose statements may run on several threads */
     bool connected;
     atomic_bool dead;
-    char *string; /* its connection string, UTF-8 */
+    const char *string; /* secret: its connection string, UTF-8 */
     atomic_uint runs;
     unsigned serial;
 
