@@ -171,11 +171,14 @@ static void say_state(const struct fleet *fleet, uint32_t i,
     text_free(&why);
 }
 
-unsigned fleet_opens_at_once(const struct fleet *fleet, uint32_t i)
+void fleet_set_lanes(struct fleet *fleet, uint32_t i)
 {
-    return atomic_load(&fleet->members[i].health) == ROUTE_UP
-               ? KEEPER_LANE_MAX
-               : 1;
+    struct instance *instance = &fleet->instances[i];
+    bool doubtful = fleet_doubts(fleet, i);
+
+    lane_limit(instance->opening, doubtful ? 1 : KEEPER_LANE_MAX);
+    lane_doubt(instance->opening, doubtful);
+    lane_doubt(instance->probing, doubtful);
 }
 
 /* The state has changed.  One that answers and has to do so more often is
@@ -234,7 +237,7 @@ static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
     atomic_store(&m->retry_at, instance->state.retry_at);
     atomic_store(&m->health, (uint8_t)instance->state.health);
     if (before.health != instance->state.health) {
-        lane_limit(instance->opening, fleet_opens_at_once(fleet, i));
+        fleet_set_lanes(fleet, i);
         follow_locked(fleet, i, fact, &before, error);
     }
     if (loses) {

@@ -219,9 +219,16 @@ static inline bool fleet_has_lost(const struct fleet *fleet, uint32_t i,
 /* Appends why, and how long ago: "n2 was found unusable 12 ms ago: …". */
 void fleet_say_lost(struct fleet *fleet, uint32_t i, struct text *out);
 
-/* How many links to i may be opened at once, by all logins together: one while
-   it is not known to be up, so that nobody runs at one that comes back. */
-unsigned fleet_opens_at_once(const struct fleet *fleet, uint32_t i);
+/* Is i not known to answer: untried, suspect or down?  No locks. */
+static inline bool fleet_doubts(const struct fleet *fleet, uint32_t i)
+{
+    return atomic_load(&fleet->members[i].health) != ROUTE_UP;
+}
+
+/* Its lanes follow its health.  How many links to i may be opened at once, by
+   all logins together: one while it is in doubt, so that nobody runs at one
+   that comes back.  Locks: takes LOCK_KEEPER. */
+void fleet_set_lanes(struct fleet *fleet, uint32_t i);
 
 /* May links to i be kept: it is neither drained nor disabled, and this one is
    not stale. */

@@ -136,7 +136,7 @@ static void set_up_member(struct fleet *fleet, uint32_t i, uint64_t phase)
     struct topology_limits limits = topology_limits(fleet->topology, i);
     struct route_member *m = &fleet->members[i];
 
-    lane_limit(fleet->instances[i].opening, fleet_opens_at_once(fleet, i));
+    fleet_set_lanes(fleet, i);
     m->seed = balance_target_seed(fleet->instances[i].name,
                                   strlen(fleet->instances[i].name));
     m->weight = limits.weight;

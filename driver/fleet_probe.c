@@ -6,6 +6,7 @@
 #include "fleet_probe.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "fleet.h"
 #include "keeper.h"
@@ -16,15 +17,23 @@ enum {
     CAUSE_MS = 250,        /* between probes with cause and no interval */
     SLOW_MS = 500,         /* like a unit's patience (place_time.c) */
     LATE_MS = 250,         /* a round may be */
-    CROWDED_MS = 20,
-    MOST = KEEPER_THREADS_MAX / 2 /* at once in this process */
+
+    /* at once in this process: those that are awaited; with those that were
+       given up and are under way still */
+    MOST = KEEPER_THREADS_MAX * 3 / 4,
+    MOST_THREADS = KEEPER_DOUBTFUL_MAX
 };
 
-static _Atomic uint32_t under_way;
+/* Of all fleets.  They begin on the clock's thread only. */
+static struct {
+    _Atomic uint32_t awaited[2]; /* by enum fleet_probe_sort */
+    _Atomic uint32_t left;
+    _Atomic bool crowded; /* one was due, and there was no place for it */
+} under_way;
 
 static void forget_in_child(void)
 {
-    under_way = 0;
+    memset(&under_way, 0, sizeof under_way);
 }
 
 __attribute__((constructor)) static void set_up(void)
@@ -70,6 +79,48 @@ void fleet_want_probe(struct fleet *fleet, uint32_t i)
     }
 }
 
+/* ---- places -------------------------------------------------------------- */
+
+/* For how many that are awaited. */
+static uint32_t places(void)
+{
+    uint32_t left = atomic_load(&under_way.left);
+    uint32_t threads = left < MOST_THREADS ? MOST_THREADS - left : 0;
+
+    return threads < MOST ? threads : MOST;
+}
+
+/* Is one free for this sort?  Some are left to the other one: those who answer
+   come and go, but who hangs stays. */
+static bool is_free(enum fleet_probe_sort sort)
+{
+    uint32_t most = places();
+    uint32_t other = atomic_load(&under_way.awaited[!sort]);
+    uint32_t taken = atomic_load(&under_way.awaited[sort]);
+
+    return taken < most - most / 6 && taken + other < most;
+}
+
+static enum fleet_probe_sort sort_of(const struct fleet *fleet, uint32_t i)
+{
+    return fleet_doubts(fleet, i) ? FLEET_PROBE_DOUBTFUL : FLEET_PROBE_KNOWN;
+}
+
+/* Nobody waits for it any more. */
+static void leave_place(struct fleet_probe *p)
+{
+    p->awaited = false;
+    atomic_fetch_sub(&under_way.awaited[p->sort], 1);
+}
+
+/* Whoever found no place looks again. */
+static void tell_crowd(void)
+{
+    if (atomic_exchange(&under_way.crowded, false)) {
+        keeper_clock_wake(0);
+    }
+}
+
 /* ---- the one that is awaited --------------------------------------------- */
 
 static enum fleet_probe_step step_awaited(const struct fleet *fleet,
@@ -91,9 +142,11 @@ static enum fleet_probe_step step_awaited(const struct fleet *fleet,
         return FLEET_PROBE_WAIT;
     }
     if (now >= late) {
-        p->awaited = false;
+        leave_place(p);
+        atomic_fetch_add(&under_way.left, 1);
         p->left[p->way]++;
         p->left_at = now;
+        tell_crowd();
         *next = now;
         return FLEET_PROBE_LATE;
     }
@@ -132,19 +185,24 @@ static uint64_t due(const struct fleet *fleet, uint32_t i, uint64_t now)
     return wanted ? clock_earlier(p->due, soonest) : p->due;
 }
 
-/* In which way: WAIT = in none, until one that was given up ends. */
+/* In which way: WAIT = in none, until one that was given up ends.  So it is
+   while so many were given up that places are fewer: an instance that has one
+   thread of ours takes no second one from the others. */
 static enum fleet_probe_step way_now(const struct fleet *fleet, uint32_t i)
 {
     const struct instance *instance = &fleet->instances[i];
     const struct fleet_probe *p = &instance->probe;
-    bool answered = atomic_load(&instance->answered_at) > p->left_at;
+    bool asks_hangs = p->left[FLEET_PROBE_ASKS] > 0;
+    bool opens_hangs = p->left[FLEET_PROBE_OPENS] > 0;
 
-    if (atomic_load(&fleet->members[i].health) != ROUTE_DOWN &&
-        (!p->left[FLEET_PROBE_ASKS] || answered)) {
+    if (atomic_load(&instance->answered_at) > p->left_at) {
+        asks_hangs = opens_hangs = false;
+    }
+    if (atomic_load(&fleet->members[i].health) != ROUTE_DOWN && !asks_hangs) {
         return FLEET_PROBE_DUE;
     }
-    return !p->left[FLEET_PROBE_OPENS] || answered ? FLEET_PROBE_DUE_NEW
-                                                   : FLEET_PROBE_WAIT;
+    return opens_hangs || (asks_hangs && places() < MOST) ? FLEET_PROBE_WAIT
+                                                          : FLEET_PROBE_DUE_NEW;
 }
 
 static enum fleet_probe_step step_next(struct fleet *fleet, uint32_t i,
@@ -196,19 +254,22 @@ uint64_t fleet_probe_begin(struct fleet *fleet, uint32_t i,
                            enum fleet_probe_way way)
 {
     struct fleet_probe *p = &fleet->instances[i].probe;
+    enum fleet_probe_sort sort = sort_of(fleet, i);
     uint64_t number = 0;
 
     mutex_lock(&fleet->lock);
-    if (atomic_fetch_add(&under_way, 1) < MOST) {
+    if (!is_free(sort)) {
+        p->due = clock_ns();
+        atomic_store(&under_way.crowded, true); /* before the last look */
+    }
+    if (is_free(sort)) {
         number = ++p->number;
         p->awaited = true;
         p->slow = false;
         p->way = way;
+        p->sort = sort;
         p->running = 0;
-    } else {
-        atomic_fetch_sub(&under_way, 1);
-        p->due = clock_ns() + CROWDED_MS * NS_PER_MS;
-        keeper_clock_wake(p->due);
+        atomic_fetch_add(&under_way.awaited[sort], 1);
     }
     mutex_unlock(&fleet->lock);
     return number;
@@ -237,11 +298,12 @@ bool fleet_probe_ended(struct fleet *fleet, uint32_t i, uint64_t number,
     due_at = p->due;
     awaited = p->awaited && p->number == number;
     if (awaited) {
-        p->awaited = false;
+        leave_place(p);
     } else {
         p->left[way]--;
+        atomic_fetch_sub(&under_way.left, 1);
     }
-    atomic_fetch_sub(&under_way, 1);
+    tell_crowd();
     mutex_unlock(&fleet->lock);
     /* while it was awaited, rounds did not look at when the next is due */
     keeper_clock_wake(!awaited || atomic_load(&instance->wanted) ? 0 : due_at);

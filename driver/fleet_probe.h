@@ -15,6 +15,14 @@
  * to itself; another is begun in the same way only when the instance has
  * answered since, so that an instance that hangs keeps one helper thread of
  * ours per way, and never two.
+ *
+ * Probes under way are few, so that threads are left to sessions.  Those that
+ * are awaited have places, some of which are kept for instances that are known
+ * to answer and some for the others.  One that is given up leaves its place;
+ * but when many have been, and their threads are still not back, there are
+ * fewer places, and an instance that has one of these threads gets no second
+ * one.  Only when as many instances hang as there are threads for probes is
+ * nobody probed any more.
  */
 #ifndef FLEET_PROBE_H
 #define FLEET_PROBE_H
@@ -27,6 +35,9 @@ struct fleet;
 /* Over a link that is open, or over one that is opened for it. */
 enum fleet_probe_way { FLEET_PROBE_ASKS, FLEET_PROBE_OPENS };
 
+/* Whose place it has: of an instance that is known to answer, or not. */
+enum fleet_probe_sort { FLEET_PROBE_KNOWN, FLEET_PROBE_DOUBTFUL };
+
 /* Of one instance; guarded by fleet->lock. */
 struct fleet_probe {
     uint64_t due;    /* ns: of the next; 0 = not determined */
@@ -34,7 +45,8 @@ struct fleet_probe {
     uint64_t number; /* of the latest; counts from 1 */
     bool awaited;    /* the latest is */
     bool slow;       /* and it was said that it is slow */
-    enum fleet_probe_way way; /* of the latest */
+    enum fleet_probe_way way; /* of the latest, as */
+    enum fleet_probe_sort sort;
     uint64_t running; /* ns: a helper thread is at it since; 0 = not yet */
     uint32_t left[2]; /* by way: given up and still under way */
     uint64_t left_at; /* ns: the latest of those was given up */
@@ -62,8 +74,9 @@ enum fleet_probe_step fleet_probe_step(struct fleet *fleet, uint32_t i,
    when it is tried again (ns), a quarter of an interval later. */
 uint64_t fleet_probe_put_off(struct fleet *fleet, uint32_t i, uint64_t now);
 
-/* A probe is given to a helper thread: returns its number; 0: there are too
-   many in this process, it is due again in a moment.  fleet_probe_runs() when
+/* A probe is given to a helper thread: returns its number; 0: there is no
+   place for it, and it is due again, with all others, when one is left.
+   On the clock's thread.  fleet_probe_runs() when
    the thread is at it, fleet_probe_ended() when it has an end, whatever that
    is; false: it had been given up.  Locks: take fleet->lock. */
 uint64_t fleet_probe_begin(struct fleet *fleet, uint32_t i,

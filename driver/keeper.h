@@ -11,7 +11,9 @@
  * only so many jobs at once, so that an instance that hangs keeps a few
  * threads and delays nobody else.  A job that has run for longer than
  * KEEPER_OVERDUE_MS no longer counts against its lane while threads are
- * plenty.  Within a lane, who came first begins first.
+ * plenty.  Within a lane, who came first begins first.  Lanes of instances that
+ * nobody knows to answer are in doubt: however many those are, together they
+ * leave some threads to the others.
  *
  * Threads start on demand, at most KEEPER_THREADS_MAX; one without work for
  * KEEPER_IDLE_MS ends.  They block all signals (promise 7).
@@ -26,7 +28,8 @@ enum {
     KEEPER_THREADS_MAX = 64,
     KEEPER_IDLE_MS = 5000,
     KEEPER_OVERDUE_MS = 5000,
-    KEEPER_LANE_MAX = 8 /* jobs of one lane at once, but for those overdue */
+    KEEPER_LANE_MAX = 8, /* jobs of one lane at once, but for those overdue */
+    KEEPER_DOUBTFUL_MAX = KEEPER_THREADS_MAX * 7 / 8 /* of lanes in doubt */
 };
 
 struct lane;
@@ -52,6 +55,11 @@ void lane_close(struct lane *lane);
    KEEPER_LANE_MAX; a new lane has KEEPER_LANE_MAX.
    Locks: takes LOCK_KEEPER. */
 void lane_limit(struct lane *lane, unsigned most);
+
+/* From now on it is in doubt, or not: of all lanes that are, no more than
+   KEEPER_DOUBTFUL_MAX jobs run at once.  A new lane is not.
+   Locks: takes LOCK_KEEPER. */
+void lane_doubt(struct lane *lane, bool doubtful);
 
 /* ns: when the job of it began that has been running longest; 0 = none runs.
    Locks: takes LOCK_KEEPER. */

@@ -7,7 +7,9 @@
  *
  * A lane's allowance shrinks as threads get scarce, and the last quarter of
  * them is for lanes in which nothing runs, overdue or not: an instance that
- * hangs, however much is queued for it, leaves them to those that answer.
+ * hangs, however much is queued for it, leaves them to those that answer.  The
+ * last eighth is for lanes that are not in doubt, since hundreds of instances
+ * may hang at once in a lane each.
  *
  * Fork: threads do not survive it; the child starts with an empty crew and
  * no lanes (they belong to fleets of the parent, which the child forgets).
@@ -38,6 +40,7 @@ struct lane {
     unsigned limit;   /* of running, if the crew's allowance is not less */
     bool listed; /* in crew.lanes: has work queued */
     bool closed;
+    bool doubtful;
     struct lane *prev, *next;
 };
 
@@ -50,6 +53,7 @@ static struct {
     unsigned threads;
     unsigned idle; /* of them, those without a job, or still starting */
     unsigned queued, running;
+    unsigned doubtful; /* of those running, in lanes that are */
     bool finished;
 } crew = { .lock = MUTEX_INITIALIZER(LOCK_KEEPER) };
 
@@ -58,6 +62,7 @@ static void forget_in_child(void)
     crew.lanes = NULL;
     crew.shifts = NULL;
     crew.threads = crew.idle = crew.queued = crew.running = 0;
+    crew.doubtful = 0;
     crew.finished = false;
     cond_init(&crew.work);
     cond_init(&crew.quiet);
@@ -91,6 +96,9 @@ static unsigned lane_room(const struct lane *lane, uint64_t now)
     const struct shift *s;
     unsigned n = lane->running, most = allowance();
 
+    if (lane->doubtful && crew.doubtful >= KEEPER_DOUBTFUL_MAX) {
+        return 0;
+    }
     most = lane->limit < most ? lane->limit : most;
     if (n >= most && crew.running < KEEPER_THREADS_MAX * 3 / 4) {
         DL_FOREACH(crew.shifts, s) {
@@ -170,6 +178,7 @@ static void do_job_locked(struct job *job, uint64_t now)
     DL_APPEND(crew.shifts, &shift);
     crew.running++;
     lane->running++;
+    crew.doubtful += lane->doubtful;
     mutex_unlock(&crew.lock);
 
     job->run(job);
@@ -177,6 +186,7 @@ static void do_job_locked(struct job *job, uint64_t now)
     mutex_lock(&crew.lock);
     crew.running--;
     lane->running--;
+    crew.doubtful -= lane->doubtful;
     DL_DELETE(crew.shifts, &shift);
     free_if_done(lane);
     if (crew.queued == 0 && crew.running == 0) {
@@ -253,15 +263,32 @@ struct lane *lane_new(void)
     return lane;
 }
 
+/* More of them may begin than before. */
+static void look_again_locked(const struct lane *lane)
+{
+    if (lane->listed && threads_wanted(clock_ns())) {
+        start_thread_locked();
+    }
+    cond_broadcast(&crew.work);
+}
+
 void lane_limit(struct lane *lane, unsigned most)
 {
     mutex_lock(&crew.lock);
     if (lane->limit != most) {
         lane->limit = most;
-        if (lane->listed && threads_wanted(clock_ns())) {
-            start_thread_locked();
-        }
-        cond_broadcast(&crew.work);
+        look_again_locked(lane);
+    }
+    mutex_unlock(&crew.lock);
+}
+
+void lane_doubt(struct lane *lane, bool doubtful)
+{
+    mutex_lock(&crew.lock);
+    if (lane->doubtful != doubtful) {
+        lane->doubtful = doubtful;
+        crew.doubtful += doubtful ? lane->running : -lane->running;
+        look_again_locked(lane);
     }
     mutex_unlock(&crew.lock);
 }

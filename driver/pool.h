@@ -81,7 +81,7 @@ struct link *pool_take_locked(struct pool *pool, bool *validate);
    unit that waits no more is taken over, and for a unit that for whoever comes.
    At PoolMaxTotal the least recently used idle link of another instance is
    closed for it (rules §3.2).  How many are opened at once,
-   fleet_opens_at_once() says; the others wait for their turn.  False: no room,
+   fleet_set_lanes() says; the others wait for their turn.  False: no room,
    no memory, or no helper thread can be had.
    What becomes of it: see struct pool_events.  Locks: holds login->lock. */
 bool pool_order_locked(struct pool *pool, struct unit *unit);

@@ -10,7 +10,7 @@
  * its order to the next one that wants a link of that pool, and one that nobody
  * takes over is taken back (pool_tidy_locked()), or if a helper is at it, the
  * link is idle when it is there.  A helper begins with so many at once as
- * fleet_opens_at_once() allows (the lane sees to that), in the order in which
+ * fleet_set_lanes() allows (the lane sees to that), in the order in which
  * they were given, of whatever login.
  */
 #include "autoconf.h"

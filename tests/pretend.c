@@ -72,6 +72,16 @@ static void leave(struct pretend_conn *conn)
     atomic_store(&conn->busy, false);
 }
 
+/* Nobody is there, who would say so. */
+static void wait_in_vain(const struct pretend_instance *at)
+{
+    uint64_t until = clock_ns() + PRETEND_AWAY_MS * NS_PER_MS;
+
+    while (at->manner == PRETEND_IS_AWAY && clock_ns() < until) {
+        cond_wait(&pretend_changed, &pretend_lock, until);
+    }
+}
+
 /* Takes its time, and hangs with its instance.  False: the connection is
    dead. */
 static bool travel(struct pretend_conn *conn)
@@ -130,11 +140,16 @@ static SQLRETURN connect_as(struct pretend_conn *conn)
     static const char *const states[] = {
         [PRETEND_REFUSES] = "08001", [PRETEND_IS_FULL] = "53300",
         [PRETEND_STARTS] = "57P03", [PRETEND_NO_LOGIN] = "28P01",
+        [PRETEND_IS_AWAY] = "08001",
     };
     struct pretend_instance *at = &pretend_at[conn->instance];
     SQLRETURN rc = SQL_SUCCESS;
 
     mutex_lock(&pretend_lock);
+    wait_in_vain(at);
+    if (at->manner == PRETEND_IS_AWAY) {
+        at->turned_away++;
+    }
     if (*at->unwelcome && strcmp(at->unwelcome, conn->user) == 0) {
         at->turned_away++;
         rc = error("28P01");

@@ -21,7 +21,7 @@
 #include "pool.h"
 #include "route.h"
 
-enum { PRETEND_INSTANCES = 8 };
+enum { PRETEND_INSTANCES = 300 };
 
 enum pretend_manner {
     PRETEND_SERVES,
@@ -29,8 +29,11 @@ enum pretend_manner {
     PRETEND_IS_FULL,  /* 53300 */
     PRETEND_STARTS,   /* 57P03 */
     PRETEND_NO_LOGIN, /* 28P01 */
+    PRETEND_IS_AWAY,  /* 08001, after PRETEND_AWAY_MS */
     PRETEND_HANGS     /* calls return when it changes to another */
 };
+
+enum { PRETEND_AWAY_MS = 9000 };
 
 struct pretend_instance {
     enum pretend_manner manner;
@@ -42,7 +45,7 @@ struct pretend_instance {
     uint64_t position;    /* of its log */
     uint32_t timeline;    /* 0 = it does not say */
     char unwelcome[16];   /* whose login it refuses; "" = nobody's */
-    uint64_t turned_away; /* so often it has */
+    uint64_t turned_away; /* so often it has, or was away */
     char mistrusts[16];   /* whom it does not tell all in a probe */
     bool reset_fails;
 };

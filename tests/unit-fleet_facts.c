@@ -290,6 +290,7 @@ static void a_crowd_is_no_outage(void **state)
     fleet.config.connect_timeout = 2000;
     instances[OTHER].inner = &psqlodbc;
     instances[OTHER].opening = lane_new();
+    instances[OTHER].probing = lane_new();
     fleet_answered(&fleet, OTHER);
     for (int n = 0; n < 5; n++) {
         time_out(2000, 1);
@@ -303,6 +304,7 @@ static void a_crowd_is_no_outage(void **state)
     time_out(2000, 0);
     assert_int_equal(instances[OTHER].state.health, ROUTE_DOWN);
     lane_close(instances[OTHER].opening);
+    lane_close(instances[OTHER].probing);
 }
 
 int main(void)

@@ -437,6 +437,47 @@ static void one_lane_never_takes_all_threads(void **state)
     lane_close(hangs);
 }
 
+/* More instances hang than there are threads, each in a lane of its own. */
+static void lanes_in_doubt_never_take_all_threads(void **state)
+{
+    static struct task stuck[100];
+    static struct lane *doubtful[COUNT(stuck)];
+    struct lane *works = lane_new();
+    struct gate gate = { 0 }, own = { 0 };
+    struct task fine[2];
+    (void)state;
+
+    for (unsigned i = 0; i < COUNT(stuck); i++) {
+        doubtful[i] = lane_new();
+        lane_doubt(doubtful[i], true);
+        submit(doubtful[i], &stuck[i], &gate);
+    }
+    await_count(&gate.started, KEEPER_DOUBTFUL_MAX, "lanes in doubt");
+    submit(works, &fine[0], &own);
+    await_count(&own.started, 1, "a job of another lane");
+    skew_pass(KEEPER_OVERDUE_MS);
+    assert_int_equal(count_now(&gate.started), KEEPER_DOUBTFUL_MAX);
+
+    /* one that answers is no more in doubt, and nor are its jobs */
+    lane_doubt(doubtful[COUNT(stuck) - 1], false);
+    await_count(&gate.started, KEEPER_DOUBTFUL_MAX + 1, "its job");
+    lane_doubt(doubtful[0], false);
+    await_count(&gate.started, KEEPER_DOUBTFUL_MAX + 2, "another's");
+    lane_doubt(doubtful[0], true); /* it may be in the middle of one */
+    lane_doubt(works, true);
+    open_gate(&own);
+    await_count(&ended, 1, "the other lane's job");
+    lane_doubt(works, false);
+    submit(works, &fine[1], &own);
+    await_count(&ended, 2, "another one");
+    open_gate(&gate);
+    await_count(&ended, COUNT(stuck) + 2, "all jobs");
+    for (unsigned i = 0; i < COUNT(stuck); i++) {
+        lane_close(doubtful[i]);
+    }
+    lane_close(works);
+}
+
 static void threads_end_without_work(void **state)
 {
     struct keeper_figures f;
@@ -604,6 +645,7 @@ int main(void)
         cmocka_unit_test_setup(what_is_overdue_makes_room, begin),
         cmocka_unit_test_setup(somebody_watches_the_queue, begin),
         cmocka_unit_test_setup(one_lane_never_takes_all_threads, begin),
+        cmocka_unit_test_setup(lanes_in_doubt_never_take_all_threads, begin),
         cmocka_unit_test_setup(threads_end_without_work, begin),
         cmocka_unit_test_setup(each_job_runs_once_and_may_free_itself, begin),
         cmocka_unit_test_setup(a_child_has_a_crew_of_its_own, begin),

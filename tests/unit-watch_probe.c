@@ -606,21 +606,126 @@ static void at_exit_nothing_begins(void **state)
     end_fleet();
 }
 
+/* ---- many at once ------------------------------------------------------------ */
+
+enum { CROWD = 100, LONG_MS = 1000000 };
+
+/* A link to each of so many, and none is in use. */
+static void visit_each(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        pretend_keys[0].owner = i;
+        visit(1, "k0");
+    }
+}
+
+/* So many probes begin, of instances first, first + 1, …; the first for which
+   there is no place is returned. */
+static uint32_t begin_probes(uint64_t numbers[CROWD], uint32_t first)
+{
+    uint32_t i = first;
+
+    while (i < CROWD && (numbers[i] = fleet_probe_begin(
+                             fleet, i, FLEET_PROBE_ASKS)) != 0) {
+        i++;
+    }
+    return i;
+}
+
 static void threads_are_left_to_others(void **state)
 {
-    uint64_t numbers[100];
-    int begun = 0;
+    uint64_t numbers[CROWD];
+    uint32_t known, all;
     (void)state;
 
-    begin_fleet(1, "CheckInterval=100;");
-    while (begun < 100 && (numbers[begun] = fleet_probe_begin(
-                               fleet, 0, FLEET_PROBE_ASKS)) != 0) {
-        begun++;
+    begin_fleet(CROWD, "CheckInterval=100;PoolIdleTimeout=0;");
+    visit_each(60);
+    known = begin_probes(numbers, 0);
+    assert_in_range(known, 1, 59); /* and others have places still */
+    all = begin_probes(numbers, 60);
+    assert_true(all > 60);
+    assert_true(known + all - 60 < KEEPER_THREADS_MAX);
+    sim_wake();
+    assert_true(fleet_probe_ended(fleet, 0, numbers[0], FLEET_PROBE_ASKS));
+    assert_true(sim_wake() <= sim_now()); /* who found none looks again */
+    for (uint32_t i = 1; i < all; i++) {
+        if (i < known || i >= 60) {
+            fleet_probe_ended(fleet, i, numbers[i], FLEET_PROBE_ASKS);
+        }
     }
-    assert_int_equal(begun, KEEPER_THREADS_MAX / 2);
-    assert_true(sim_wake() > sim_now()); /* it is due again in a moment */
-    while (begun-- > 0) {
-        fleet_probe_ended(fleet, 0, numbers[begun], FLEET_PROBE_ASKS);
+    end_fleet();
+}
+
+/* On sockets that nobody can prove ours, and for ever. */
+static void those_that_hang_leave_places_to_others(void **state)
+{
+    enum { HANGING = 40, COUNT = 60 };
+    (void)state;
+
+    begin_fleet(COUNT, "CheckInterval=1000;CheckTimeout=1000;"
+                "ConnectTimeout=1000;PoolIdleTimeout=0;");
+    visit_each(COUNT);
+    for (uint32_t i = 0; i < HANGING; i++) {
+        pretend_set(i, PRETEND_HANGS);
+    }
+    pass(LONG_MS);
+    assert_true(sim_threads() < KEEPER_THREADS_MAX);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_int_equal(health(i), i < HANGING ? ROUTE_DOWN : ROUTE_UP);
+        pretend_at[i].probed = 0;
+    }
+    pass(20000);
+    for (uint32_t i = HANGING; i < COUNT; i++) {
+        assert_in_range(probes(i), 10, 25);
+    }
+
+    /* another one is found out, and so is one that refuses and comes back */
+    pretend_set(HANGING, PRETEND_HANGS);
+    pretend_set(HANGING + 1, PRETEND_REFUSES);
+    for (struct link *link = pool_of(1, HANGING + 1)->links[LINK_IDLE]; link;
+         link = link->next) {
+        pretend_kill(pretend_of(link));
+    }
+    pass(10000);
+    assert_int_equal(health(HANGING), ROUTE_DOWN);
+    assert_int_equal(health(HANGING + 1), ROUTE_DOWN);
+    pretend_set(HANGING + 1, PRETEND_SERVES);
+    pass(40000);
+    assert_int_equal(health(HANGING + 1), ROUTE_UP);
+
+    /* those that answer at last are back */
+    for (uint32_t i = 0; i < HANGING / 2; i++) {
+        pretend_set(i, PRETEND_SERVES);
+    }
+    pass(40000);
+    for (uint32_t i = 0; i < HANGING / 2; i++) {
+        assert_int_equal(health(i), ROUTE_UP);
+    }
+    end_fleet();
+}
+
+/* More than there are places for refuse, each after a while. */
+static void all_have_their_turn(void **state)
+{
+    enum { AWAY = 290, COUNT = 300 };
+    (void)state;
+
+    begin_fleet(COUNT, "CheckInterval=1000;ConnectTimeout=10000;"
+                "PoolIdleTimeout=0;");
+    for (uint32_t i = 0; i < AWAY; i++) {
+        pretend_set(i, PRETEND_IS_AWAY);
+    }
+    pretend_keys[0].owner = COUNT - 1;
+    visit(1, "k0");
+    pass(120000);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_int_equal(health(i), i < AWAY ? ROUTE_DOWN : ROUTE_UP);
+        pretend_at[i].probed = pretend_at[i].turned_away = 0;
+    }
+    pass(300000);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_true(i < AWAY ? pretend_at[i].turned_away > 1
+                             : probes(i) > 50);
     }
     end_fleet();
 }
@@ -701,6 +806,8 @@ int main(void)
             who_answers_again_is_suspect_by_what_it_was_down_by),
         cmocka_unit_test(at_exit_nothing_begins),
         cmocka_unit_test(threads_are_left_to_others),
+        cmocka_unit_test(those_that_hang_leave_places_to_others),
+        cmocka_unit_test(all_have_their_turn),
         cmocka_unit_test(a_promotion_is_noticed_without_traffic),
         cmocka_unit_test(who_says_nothing_of_itself_is_what_it_was),
     };
