@@ -242,6 +242,21 @@ enum fleet_probe_step fleet_probe_step(struct fleet *fleet, uint32_t i,
     return step;
 }
 
+uint64_t fleet_probe_seek_at(struct fleet *fleet, uint32_t i)
+{
+    const struct route_member *m = &fleet->members[i];
+    const struct fleet_probe *p = &fleet->instances[i].probe;
+    uint64_t at = UINT64_MAX;
+
+    mutex_lock(&fleet->lock);
+    if (!p->awaited && !p->left[FLEET_PROBE_OPENS] &&
+        !atomic_load(&m->disabled) && !atomic_load(&m->drained)) {
+        at = atomic_load(&m->retry_at);
+    }
+    mutex_unlock(&fleet->lock);
+    return at;
+}
+
 uint64_t fleet_probe_put_off(struct fleet *fleet, uint32_t i, uint64_t now)
 {
     atomic_store(&fleet->instances[i].wanted, true);

@@ -70,6 +70,12 @@ enum fleet_probe_step fleet_probe_step(struct fleet *fleet, uint32_t i,
                                        bool used, uint64_t now,
                                        uint64_t *next);
 
+/* When i may be tried by who seeks one that serves (watch_seek.c): ns; 0 =
+   nobody has tried it yet; UINT64_MAX = not before something happens, since
+   somebody is at it, hangs there, or it is not to be used.
+   Locks: takes fleet->lock. */
+uint64_t fleet_probe_seek_at(struct fleet *fleet, uint32_t i);
+
 /* It was due and could not be begun, for want of a link or of room for one:
    when it is tried again (ns), a quarter of an interval later. */
 uint64_t fleet_probe_put_off(struct fleet *fleet, uint32_t i, uint64_t now);

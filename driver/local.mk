@@ -152,6 +152,7 @@ driver_libcore_la_SOURCES = \
 	driver/watch_metrics_text.c \
 	driver/watch_pool.c \
 	driver/watch_probe.c \
+	driver/watch_seek.c \
 	driver/place.c \
 	driver/place_ask.c \
 	driver/place_count.c \

@@ -52,6 +52,9 @@ struct login {
     _Atomic bool proved;    /* a link was opened under it */
     uint64_t lent, used_at; /* login_life.c's: ns; sessions until then */
     struct unit *units;     /* waiting, first come first (place.c) */
+    uint64_t waited_at;     /* ns: a unit began to wait for the first link of
+                               all; 0 = none did */
+    uint32_t seek_next;     /* watch_seek.c's: where it goes on */
     _Atomic bool retired;   /* out of date: keep no link, no new session;
                                set with lock held, read by login_get() */
     /* pool_shelf.c's; written with lock held, but for shelved = true */

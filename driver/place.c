@@ -425,6 +425,9 @@ bool place_unit(struct place_order *order)
         unit.done = true;
     }
     waited = !unit.done;
+    if (waited) {
+        place_have_sought(&unit);
+    }
     while (!unit.done) {
         wait_for_event(&unit);
     }

@@ -7,6 +7,7 @@
  */
 #include "autoconf.h"
 
+#include "keeper_clock.h"
 #include "place_unit.h"
 
 #include <utlist.h>
@@ -116,6 +117,17 @@ uint32_t place_learn(struct login *login, uint32_t wait_ms)
     mutex_unlock(&login->lock);
     cond_destroy(&unit.wake);
     return asked;
+}
+
+void place_have_sought(const struct unit *unit)
+{
+    struct login *login = unit->order->login;
+
+    mutex_assert_held(&login->lock);
+    if (!login->proved) {
+        login->waited_at = login->waited_at ? login->waited_at : unit->begin;
+        keeper_clock_wake(unit->begin + POOL_SEEK_MS * NS_PER_MS);
+    }
 }
 
 /* Does the unit's key, if it leads anywhere, lead to instance i? */

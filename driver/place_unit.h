@@ -120,6 +120,10 @@ void place_look_up_owner(struct unit *unit, uint64_t now);
    PoolWait.  The unit is in no queue. */
 void place_await_owner(struct unit *unit);
 
+/* The unit waits: if its login has never had a link, the keeper seeks one that
+   serves (watch_seek.c). */
+void place_have_sought(const struct unit *unit);
+
 /* If the unit has not found its owner's primary: there may be another by now,
    but standbys are passed over, so those are probed, for units to come. */
 void place_look_for_primary(const struct place_order *order);

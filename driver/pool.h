@@ -125,6 +125,13 @@ enum pool_probe pool_probe_locked(const struct pool *pool, bool new);
    Locks: holds login->lock. */
 bool pool_probe_begin_locked(struct pool *pool, bool new);
 
+/* A login that has never had a link waits for POOL_SEEK_MS for what its units
+   try, before others are tried beside (watch_seek.c): has one opened there, and
+   probed, which joins the pool.  False: not now, nobody was told.
+   Locks: holds login->lock. */
+enum { POOL_SEEK_MS = 300 };
+bool pool_seek_locked(struct pool *pool);
+
 /* Probes over idle links have taken too long: those links are closed when their
    helpers come back.  Locks: holds login->lock. */
 void pool_probe_leave_locked(struct pool *pool);

@@ -107,6 +107,12 @@ bool pool_probe_begin_locked(struct pool *pool, bool new)
     return link ? ask(pool, link) : open_one(pool);
 }
 
+bool pool_seek_locked(struct pool *pool)
+{
+    return !pool->login->retired && !pool->refused && has_room(pool) &&
+           open_one(pool);
+}
+
 void pool_probe_leave_locked(struct pool *pool)
 {
     mutex_assert_held(&pool->login->lock);

@@ -81,22 +81,26 @@ static uint32_t in_turn(const struct topology *topology, uint32_t n)
     return (uint32_t)((topology->seed + n) % topology->fleet->count);
 }
 
-/* One that is likely to answer at once, and with what counts. */
-static bool promising(const struct topology *topology, uint32_t i)
+/* How likely is it to answer at once, and with what counts?  The less the
+   better: one that is known to answer, one that is not known, others. */
+enum { MOST_PROMISING, LEAST_PROMISING = 2 };
+static int promises(const struct topology *topology, uint32_t i)
 {
     enum route_health health = health_of(topology, i);
 
-    return (health == ROUTE_UP || health == ROUTE_UNTRIED) &&
-           topology->at[i].role != ROUTE_STANDBY;
+    return topology->at[i].role == ROUTE_STANDBY ? LEAST_PROMISING
+           : health == ROUTE_UP                  ? MOST_PROMISING
+           : health == ROUTE_UNTRIED             ? MOST_PROMISING + 1
+                                                 : LEAST_PROMISING;
 }
 
-/* The first in turn that fits and can be asked, a promising one before
-   others. */
+/* Of those that fit and can be asked, the first in turn of the most
+   promising. */
 static int next_fitting_locked(struct topology *topology, uint64_t now,
                                bool (*fits)(const struct topology *topology,
                                             uint32_t i))
 {
-    int second = -1;
+    int best = -1;
 
     for (uint32_t n = 0; n < topology->fleet->count; n++) {
         uint32_t i = in_turn(topology, n);
@@ -104,12 +108,15 @@ static int next_fitting_locked(struct topology *topology, uint64_t now,
             !topology_askable_locked(topology, i, now)) {
             continue;
         }
-        if (promising(topology, i)) {
+        if (promises(topology, i) == MOST_PROMISING) {
             return ask_locked(topology, i, now);
         }
-        second = second < 0 ? (int)i : second;
+        if (best < 0 ||
+            promises(topology, i) < promises(topology, (uint32_t)best)) {
+            best = (int)i;
+        }
     }
-    return second < 0 ? -1 : ask_locked(topology, (uint32_t)second, now);
+    return best < 0 ? -1 : ask_locked(topology, (uint32_t)best, now);
 }
 
 static int next_unasked_locked(struct topology *topology, uint64_t now)

@@ -86,8 +86,8 @@ static bool is_used(struct fleet *fleet, uint64_t now)
 static uint64_t watch_fleet(struct fleet *fleet, uint64_t now)
 {
     static watch_duty *const duties[] = {
-        watch_probe, watch_learn, watch_links, watch_pool,
-        watch_file,  watch_metrics,
+        watch_probe, watch_seek, watch_learn,   watch_links,
+        watch_pool,  watch_file, watch_metrics,
     };
     uint64_t next = is_used(fleet, now) ? fleet->use.until : UINT64_MAX;
 

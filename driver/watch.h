@@ -45,6 +45,9 @@ bool watch_is_used(const struct fleet *fleet, uint64_t now);
    good; and gives up what takes too long. */
 watch_duty watch_probe;
 
+/* Tries instances for a login that has never had a link (watch_seek.c). */
+watch_duty watch_seek;
+
 /* Asks for what the topology lacks or doubts (watch_learn.c). */
 watch_duty watch_learn;
 

@@ -105,6 +105,7 @@ unit_tests = \
 	tests/unit-watch \
 	tests/unit-watch_pool \
 	tests/unit-watch_probe \
+	tests/unit-watch_seek \
 	$(NULL)
 
 # Programs and scripts that need the sandbox; they print TAP.
@@ -442,6 +443,8 @@ rounds = \
 	$(NULL)
 tests_unit_watch_probe_SOURCES = tests/unit-watch_probe.c $(rounds)
 tests_unit_watch_probe_LDFLAGS = $(sim_ldflags)
+tests_unit_watch_seek_SOURCES = tests/unit-watch_seek.c $(rounds)
+tests_unit_watch_seek_LDFLAGS = $(sim_ldflags)
 tests_unit_watch_pool_SOURCES = tests/unit-watch_pool.c $(rounds)
 tests_unit_watch_pool_LDFLAGS = $(sim_ldflags)
 tests_unit_fleet_facts_SOURCES = \

@@ -232,6 +232,19 @@ static void test_first_key_asks_one(void **state)
     assert_false(topology_complete(&fleet));
 }
 
+/* Among many of which nothing is known, one that is known to answer. */
+static void test_who_answers_is_asked_first(void **state)
+{
+    (void)state;
+    make_fleet("n1 n2 n3", "public.orders", "", "");
+    put_down("n1");
+    atomic_store(&fleet.members[at("n1")].retry_at, 0);
+    atomic_store(&fleet.members[at("n3")].health, (uint8_t)ROUTE_UP);
+    assert_string_equal(next_for(NULL), "n3");
+    assert_string_equal(next_for(NULL), "n2");
+    assert_string_equal(next_for(NULL), "n1");
+}
+
 /* One that has been asked for long is waited for by strict alone. */
 static void test_who_hangs_is_not_expected_soon(void **state)
 {
@@ -1034,6 +1047,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(test_first_key_asks_one),
+        TEST(test_who_answers_is_asked_first),
         TEST(test_who_hangs_is_not_expected_soon),
         TEST(test_rest_is_learnt_behind_it),
         TEST(test_bad_key),
