@@ -125,6 +125,7 @@ void event_say(struct events *events, enum log_level level, const char *who,
 /* The first that is still kept. */
 static uint64_t first_locked(const struct events *events)
 {
+    mutex_assert_held(&events->lock);
     return events->said > EVENTS_KEPT ? events->said - EVENTS_KEPT + 1 : 1;
 }
 
@@ -135,6 +136,7 @@ static struct event *copy_locked(const struct events *events, uint64_t from,
     uint64_t first = first_locked(events);
     struct event *copy = NULL;
 
+    mutex_assert_held(&events->lock);
     *count = 0;
     first = first > from ? first : from;
     if (events->said >= first) {

@@ -100,6 +100,7 @@ bool fleet_set_drained(struct fleet *fleet, uint32_t i, bool drained)
 
 bool fleet_set_disabled_locked(struct fleet *fleet, uint32_t i, bool disabled)
 {
+    mutex_assert_held(&fleet->lock);
     return mark_locked(fleet, i, &fleet->members[i].disabled, disabled);
 }
 
@@ -123,6 +124,7 @@ void fleet_superseded_locked(struct fleet *fleet, uint32_t i,
     struct link_error why = { .state = "25006" };
     va_list arguments;
 
+    mutex_assert_held(&fleet->lock);
     va_start(arguments, format);
     vsnprintf(why.text, sizeof why.text, format, arguments);
     va_end(arguments);
@@ -191,6 +193,7 @@ static void follow_locked(struct fleet *fleet, uint32_t i,
     struct instance *instance = &fleet->instances[i];
     uint64_t now = instance->state.since;
 
+    mutex_assert_held(&fleet->lock);
     if (error) {
         instance->cause = *error;
     } else if (fact != FLEET_ANSWERED) {
@@ -207,9 +210,12 @@ static void follow_locked(struct fleet *fleet, uint32_t i,
     }
 }
 
-static void note_error_locked(struct instance *instance,
+static void note_error_locked(struct fleet *fleet, uint32_t i,
                               const struct link_error *error, uint64_t now)
 {
+    struct instance *instance = &fleet->instances[i];
+
+    mutex_assert_held(&fleet->lock);
     instance->error = *error;
     instance->error_at = now;
 }
@@ -221,12 +227,13 @@ static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
     struct route_member *m = &fleet->members[i];
     struct fleet_state before = instance->state;
     uint64_t now = clock_ns();
-    bool loses = fleet_state_take(&instance->state, fact, now,
-                                  (now ^ m->seed) / 1000);
+    bool loses;
 
     mutex_assert_held(&fleet->lock);
+    loses = fleet_state_take(&instance->state, fact, now,
+                             (now ^ m->seed) / 1000);
     if (error) {
-        note_error_locked(instance, error, now);
+        note_error_locked(fleet, i, error, now);
     }
     if (fact == FLEET_ANSWERED) {
         atomic_store(&instance->answered_at, now);
@@ -325,6 +332,7 @@ static void say_refusal_locked(struct fleet *fleet, uint32_t i,
     uint64_t now = clock_ns();
     struct text why;
 
+    mutex_assert_held(&fleet->lock);
     if (!(inner_refuses(fault) || inner_is_full(fault)) ||
         (*said && now < *said + ONCE_IN_MS * NS_PER_MS)) {
         return;
@@ -358,7 +366,7 @@ enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i, uint64_t began,
                                                    : FLEET_REFUSED,
                     error);
     } else {
-        note_error_locked(instance, error, clock_ns());
+        note_error_locked(fleet, i, error, clock_ns());
         say_refusal_locked(fleet, i, fault, error);
     }
     mutex_unlock(&fleet->lock);

@@ -75,6 +75,7 @@ static void catch_up_locked(struct fleet *fleet, uint32_t i)
     uint32_t own = atomic_load(&back->weight);
     double least = -1, weight = own ? own : 1;
 
+    mutex_assert_held(&fleet->lock);
     for (uint32_t k = 0; k < fleet->count; k++) {
         struct route_member *m = &fleet->members[k];
         uint32_t its = atomic_load(&m->weight);

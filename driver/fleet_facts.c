@@ -50,6 +50,7 @@ static uint64_t fresh_at_locked(const struct fleet *fleet, uint32_t i)
     const struct instance *standby = &fleet->instances[i];
     uint64_t fresh = 0;
 
+    mutex_assert_held(&fleet->lock);
     for (uint32_t k = 0; k < fleet->count; k++) {
         const struct instance *other = &fleet->instances[k];
         const struct fleet_facts *facts = &other->facts;
@@ -77,6 +78,7 @@ static void place_in_log_locked(struct fleet *fleet, uint32_t i,
     struct fleet_facts *facts = &instance->facts;
     uint64_t fresh;
 
+    mutex_assert_held(&fleet->lock);
     if (!facts->position || !instance->who.timeline) {
         return;
     }

@@ -68,6 +68,7 @@ static void take_limits_locked(struct fleet *fleet, uint32_t i)
     struct topology_limits limits = topology_limits(fleet->topology, i);
     struct route_member *m = &fleet->members[i];
 
+    mutex_assert_held(&fleet->lock);
     atomic_store(&m->weight, limits.weight);
     atomic_store(&m->read_only, limits.read_only);
     atomic_store(&m->pool_max, limits.pool_max ? limits.pool_max

@@ -266,6 +266,7 @@ static struct fleet *find_locked(const struct config *config)
 {
     struct fleet *fleet;
 
+    mutex_assert_held(&fleets.lock);
     DL_FOREACH(fleets.list, fleet) {
         if (config_same_fleet(&fleet->config, &config->fleet)) {
             fleet->refs++;
@@ -277,6 +278,7 @@ static struct fleet *find_locked(const struct config *config)
 
 static void unlist_locked(struct fleet *fleet)
 {
+    mutex_assert_held(&fleets.lock);
     if (fleet->listed) {
         DL_DELETE(fleets.list, fleet);
         fleet->listed = false;
@@ -300,6 +302,7 @@ static uint32_t free_number_locked(void)
     struct fleet *fleet = fleets.list;
     uint32_t number = 1;
 
+    mutex_assert_held(&fleets.lock);
     while (fleet) {
         if (fleet->number == number) {
             number++;

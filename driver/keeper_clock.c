@@ -49,6 +49,7 @@ static void make_round_locked(uint64_t now)
 {
     uint64_t next;
 
+    mutex_assert_held(&ticker.lock);
     ticker.next = UINT64_MAX;
     ticker.rounding = true;
     mutex_unlock(&ticker.lock);

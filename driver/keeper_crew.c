@@ -112,6 +112,7 @@ static void unqueue_locked(struct job *job)
 {
     struct lane *lane = job->lane;
 
+    mutex_assert_held(&crew.lock);
     DL_DELETE(lane->queued, job);
     job->queued = false;
     lane->waiting--;
@@ -127,6 +128,7 @@ static struct job *next_job_locked(uint64_t now)
 {
     struct lane *lane;
 
+    mutex_assert_held(&crew.lock);
     DL_FOREACH(crew.lanes, lane) {
         if (lane_room(lane, now) > 0) {
             struct job *job = lane->queued;
@@ -175,6 +177,7 @@ static void do_job_locked(struct job *job, uint64_t now)
     struct lane *lane = job->lane;
     struct shift shift = { .since = now, .lane = lane };
 
+    mutex_assert_held(&crew.lock);
     DL_APPEND(crew.shifts, &shift);
     crew.running++;
     lane->running++;
@@ -227,6 +230,7 @@ static void *work(void *unused)
 /* False: none can be had; those that exist have to do. */
 static bool start_thread_locked(void)
 {
+    mutex_assert_held(&crew.lock);
     if (crew.threads >= KEEPER_THREADS_MAX || crew.finished ||
         !keeper_thread_start(work)) {
         return false;

@@ -36,6 +36,20 @@ _Atomic uint32_t lock_forks, lock_news;
 /* Bit r: this thread holds a lock of rank r. */
 static _Thread_local uint32_t ranks_held;
 
+void lock_check_held(const struct mutex *m)
+{
+    if (!m->held || !pthread_equal(m->owner, pthread_self())) {
+        abort();
+    }
+}
+
+void lock_check_none(void)
+{
+    if (ranks_held) {
+        abort();
+    }
+}
+
 static void note_taken(struct mutex *m)
 {
     if (ranks_held >> m->rank) {
@@ -85,26 +99,6 @@ void mutex_unlock(struct mutex *m)
 {
     note_released(m);
     pthread_mutex_unlock(&m->m);
-}
-
-void mutex_assert_held(const struct mutex *m)
-{
-#ifdef AFF_DEBUG
-    if (!m->held || !pthread_equal(m->owner, pthread_self())) {
-        abort();
-    }
-#else
-    (void)m;
-#endif
-}
-
-void lock_assert_none(void)
-{
-#ifdef AFF_DEBUG
-    if (ranks_held) {
-        abort();
-    }
-#endif
 }
 
 unsigned lock_stripe(void)

@@ -190,6 +190,7 @@ static struct login *find_model_locked(struct fleet *fleet)
 {
     struct login *login;
 
+    mutex_assert_held(&fleet->lock);
     DL_FOREACH(fleet->logins, login) {
         if (login->proved && !login->retired && !login->monitor) {
             login->refs++;

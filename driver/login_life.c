@@ -45,6 +45,7 @@ static void close_worn_locked(struct pool *pool, uint64_t now)
     struct link *head = pool->links[LINK_IDLE];
     struct link *link = head ? head->prev : NULL;
 
+    mutex_assert_held(&pool->login->lock);
     while (link) {
         struct link *before = link == head ? NULL : link->prev;
         enum pool_stat why = pool_worn_by(link, now);
@@ -103,6 +104,7 @@ static bool is_put_off_locked(struct pool *pool, uint64_t now)
 {
     uint64_t failed = atomic_load(&pool->stats.of[POOL_STAT_FAILED]);
 
+    mutex_assert_held(&pool->login->lock);
     if (failed != pool->fill.failed) {
         pool->fill.failed = failed;
         pool->fill.wait_ms = clock_backoff_ms(pool->fill.wait_ms);
@@ -117,6 +119,7 @@ static bool fill_locked(struct pool *pool, uint64_t now)
     const struct config_fleet *config = &pool->login->fleet->config;
     uint32_t wanted = pool->least;
 
+    mutex_assert_held(&pool->login->lock);
     if (!pool->fill.begun && config->pool_initial > wanted) {
         wanted = at_most(pool, config->pool_initial);
     }
@@ -146,6 +149,7 @@ static bool was_used_lately_locked(struct login *login, uint64_t now)
     uint64_t lent = 0;
     bool held = login->units != NULL;
 
+    mutex_assert_held(&login->lock);
     for (uint32_t i = 0; i < login->fleet->count; i++) {
         held = held || pool_lent_locked(&login->pools[i], &lent);
     }
@@ -161,6 +165,7 @@ static uint64_t tend_pool_locked(struct pool *pool, bool used, uint64_t now)
     const struct config_fleet *config = &pool->login->fleet->config;
     uint64_t next = UINT64_MAX;
 
+    mutex_assert_held(&pool->login->lock);
     pool->least = used ? at_most(pool, config->pool_min) : 0;
     close_worn_locked(pool, now);
     if (used && (config->pool_min || !pool->fill.begun) &&
@@ -212,6 +217,7 @@ bool login_is_used_locked(struct login *login)
 {
     bool used = login->units != NULL;
 
+    mutex_assert_held(&login->lock);
     shelf_gather_locked(login); /* what is on them is held by nobody */
     for (uint32_t i = 0; !used && i < login->fleet->count; i++) {
         used = login->pools[i].count[LINK_HELD] > 0;

@@ -385,6 +385,7 @@ static void join_locked(struct unit *unit)
     struct login *login = unit->order->login;
     bool plain = is_plain_locked(unit);
 
+    mutex_assert_held(&login->lock);
     if (!plain) {
         shelf_shut_locked(login);
     }

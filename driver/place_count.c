@@ -43,11 +43,11 @@ void place_count_wait(const struct unit *unit, bool waited)
     if (order->link && waited) {
         pool_stat_count(stats, POOL_STAT_WAITS);
         pool_stat_add(stats, POOL_STAT_WAIT, ns);
-        pool_stat_raise_locked(stats, POOL_STAT_LONGEST, ns);
+        pool_stat_raise_locked(order->login, stats, POOL_STAT_LONGEST, ns);
     } else if (!order->link && unit->expired) {
         pool_stat_count(stats, POOL_STAT_TIMED_OUT);
         pool_stat_add(stats, POOL_STAT_TIME_OUT, ns);
-        pool_stat_raise_locked(stats, POOL_STAT_LONGEST, ns);
+        pool_stat_raise_locked(order->login, stats, POOL_STAT_LONGEST, ns);
     } else if (!order->link) {
         pool_stat_count(stats, POOL_STAT_REFUSED);
     }

@@ -31,7 +31,7 @@ static void count_stock(struct pool *pool)
     s->reset_since = s->reset ? pool->links[LINK_RESET]->prev->since : 0;
     used = s->idle + s->held + s->opening + s->reset;
     s->room = used < max ? max - used : 0;
-    pool_stat_raise_locked(&pool->stats, POOL_STAT_PEAK, used);
+    pool_stat_raise_locked(login, &pool->stats, POOL_STAT_PEAK, used);
     if (atomic_load(&pool->crowded) != (used > max)) {
         atomic_store(&pool->crowded, used > max);
     }
@@ -141,12 +141,14 @@ void pool_free_link(struct link *link)
 
 void pool_drop_locked(struct link *link)
 {
+    mutex_assert_held(&link->pool->login->lock);
     pool_stat_keep_locked(link);
     pool_set_state_locked(link, LINK_UNLISTED);
 }
 
 void pool_set_closing_locked(struct link *link, enum pool_stat why)
 {
+    mutex_assert_held(&link->pool->login->lock);
     if (link->state != LINK_CLOSING) {
         pool_stat_count(&link->pool->stats, why);
     }
@@ -155,6 +157,7 @@ void pool_set_closing_locked(struct link *link, enum pool_stat why)
 
 void pool_close_locked(struct link *link, enum pool_stat why)
 {
+    mutex_assert_held(&link->pool->login->lock);
     pool_set_closing_locked(link, why);
     link->pool->login->closed++;
     /* Without a helper (the process is at exit) the link stays as it is: the
@@ -205,6 +208,7 @@ void pool_set_idle_since_locked(struct link *link, uint64_t since)
 {
     struct link **idle = &link->pool->links[LINK_IDLE];
 
+    mutex_assert_held(&link->pool->login->lock);
     pool_set_state_locked(link, LINK_IDLE);
     link->since = since;
     DL_DELETE(*idle, link);
@@ -250,8 +254,10 @@ static struct link *next_idle(struct pool *pool, uint64_t now)
 struct link *pool_take_locked(struct pool *pool, bool *validate)
 {
     uint64_t now = clock_ns();
-    struct link *link = next_idle(pool, now);
+    struct link *link;
 
+    mutex_assert_held(&pool->login->lock);
+    link = next_idle(pool, now);
     if (!link) {
         return NULL;
     }
@@ -263,6 +269,7 @@ struct link *pool_take_locked(struct pool *pool, bool *validate)
 
 bool pool_validate_locked(struct link *link, struct unit *unit)
 {
+    mutex_assert_held(&link->pool->login->lock);
     link->unit = unit;
     if (!link->probe && !pool_submit_locked(link, POOL_VALIDATE)) {
         link->unit = NULL;
@@ -291,6 +298,7 @@ static void give_locked(struct link *link)
     bool used = link->touched || link->children;
     enum pool_stat why = spent_by(link, used);
 
+    mutex_assert_held(&link->pool->login->lock);
     if (why != POOL_STATS) {
         pool_close_locked(link, why);
     } else if (!used) {

@@ -50,6 +50,7 @@ static void await_sent_locked(struct login *login, struct cancel *cancel)
     uint64_t until = clock_ns() + SENT_MS * NS_PER_MS;
     bool sent;
 
+    mutex_assert_held(&login->lock);
     login_retain(login);
     while (!cancel->sent && cond_wait(&login->cancelled, &login->lock, until)) {
     }

@@ -78,6 +78,7 @@ static void drop(struct link *link)
    its instance was found down. */
 static bool is_cut_locked(const struct link *link)
 {
+    mutex_assert_held(&link->pool->login->lock);
     return (link->ended && !link->left) ||
            fleet_has_lost(fleet_of(link), link->pool->instance, link->opened);
 }
@@ -276,6 +277,7 @@ static bool is_proved_locked(const struct login *login)
 {
     uint32_t open = 0;
 
+    mutex_assert_held(&login->lock);
     for (uint32_t i = 0; i < login->fleet->count; i++) {
         const uint32_t *count = login->pools[i].count;
         open += count[LINK_IDLE] + count[LINK_PROBING] + count[LINK_HELD] +
@@ -531,6 +533,7 @@ bool pool_submit_locked(struct link *link, enum pool_job job)
         &fleet_of(link)->instances[link->pool->instance];
     struct lane *lane = instance->caring;
 
+    mutex_assert_held(&link->pool->login->lock);
     if (job == POOL_OPEN || job == POOL_OPEN_AND_LEARN) {
         lane = instance->opening;
     } else if (job == POOL_PROBE || job == POOL_OPEN_AND_PROBE) {

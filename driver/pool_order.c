@@ -39,6 +39,7 @@ static bool make_room_locked(struct pool *pool)
     uint32_t most = login->fleet->config.pool_max_total;
     struct link *oldest = NULL;
 
+    mutex_assert_held(&login->lock);
     if (!most || login->total < most) {
         return true;
     }
@@ -72,6 +73,7 @@ bool pool_open_locked(struct pool *pool, struct unit *unit, enum pool_job job,
 {
     struct link *link = pool_new_link(pool);
 
+    mutex_assert_held(&pool->login->lock);
     if (!link) {
         return false;
     }
@@ -91,6 +93,7 @@ bool pool_has_room_locked(const struct pool *pool)
     const struct login *login = pool->login;
     uint32_t most = login->fleet->config.pool_max_total;
 
+    mutex_assert_held(&login->lock);
     return login->stock[pool->instance].room > 0 &&
            (!most || login->total < most);
 }
@@ -98,6 +101,7 @@ bool pool_has_room_locked(const struct pool *pool)
 static bool order_locked(struct pool *pool, struct unit *unit,
                          enum pool_job job)
 {
+    mutex_assert_held(&pool->login->lock);
     return pool->login->stock[pool->instance].room > 0 &&
            make_room_locked(pool) && pool_open_locked(pool, unit, job, 0);
 }
@@ -131,6 +135,7 @@ bool pool_order_locked(struct pool *pool, struct unit *unit)
 {
     struct link *link = find_unclaimed(pool, unit);
 
+    mutex_assert_held(&pool->login->lock);
     if (link) {
         claim(link, unit);
         return true;
@@ -140,6 +145,7 @@ bool pool_order_locked(struct pool *pool, struct unit *unit)
 
 void pool_order_behind_locked(struct pool *pool)
 {
+    mutex_assert_held(&pool->login->lock);
     if (pool->refused) {
         return;
     }
@@ -179,6 +185,7 @@ bool pool_learn_locked(struct pool *pool, bool unasked)
 {
     struct link *link;
 
+    mutex_assert_held(&pool->login->lock);
     shelf_gather_locked(pool->login);
     link = pool->links[LINK_IDLE];
     if (!link && (link = pool->links[LINK_PROBING])) {
@@ -214,6 +221,7 @@ uint64_t pool_began_locked(const struct pool *pool, const struct unit *unit)
 {
     const struct link *link = find_order(pool, LINK_OPENING, unit);
 
+    mutex_assert_held(&pool->login->lock);
     if (!link) {
         link = find_order(pool, LINK_HELD, unit);
     }
@@ -224,6 +232,7 @@ void pool_abandon_locked(struct pool *pool, const struct unit *unit)
 {
     struct link *link;
 
+    mutex_assert_held(&pool->login->lock);
     DL_FOREACH(pool->links[LINK_OPENING], link) {
         if (link->unit == unit) {
             link->unit = NULL;

@@ -43,6 +43,7 @@ static struct link *oldest(const struct pool *pool)
 
 enum pool_probe pool_probe_locked(const struct pool *pool, bool new)
 {
+    mutex_assert_held(&pool->login->lock);
     shelf_gather_locked(pool->login);
     if (pool->login->retired) {
         return POOL_PROBE_NOT;
@@ -102,6 +103,7 @@ bool pool_probe_begin_locked(struct pool *pool, bool new)
 {
     struct link *link;
 
+    mutex_assert_held(&pool->login->lock);
     shelf_gather_locked(pool->login);
     link = new ? NULL : oldest(pool);
     return link ? ask(pool, link) : open_one(pool);

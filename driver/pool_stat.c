@@ -27,11 +27,13 @@ void pool_stat_add(struct pool_stats *stats, enum pool_stat stat, uint64_t by)
     atomic_fetch_add_explicit(&stats->of[stat], by, memory_order_relaxed);
 }
 
-void pool_stat_raise_locked(struct pool_stats *stats, enum pool_stat stat,
+void pool_stat_raise_locked(const struct login *login,
+                            struct pool_stats *stats, enum pool_stat stat,
                             uint64_t to)
 {
     _Atomic uint64_t *of = &stats->of[stat];
 
+    mutex_assert_held(&login->lock);
     if (to > atomic_load_explicit(of, memory_order_relaxed)) {
         atomic_store_explicit(of, to, memory_order_relaxed);
     }
@@ -88,6 +90,7 @@ void pool_stat_keep_locked(struct link *link)
 {
     uint64_t stats[POOL_STATS] = { 0 };
 
+    mutex_assert_held(&link->pool->login->lock);
     add_use(stats, &link->use);
     for (int k = 0; k < POOL_STATS; k++) {
         if (stats[k]) {
@@ -107,6 +110,7 @@ bool pool_lent_locked(const struct pool *pool, uint64_t *lent)
 {
     bool held = false;
 
+    mutex_assert_held(&pool->login->lock);
     *lent += read_own(&pool->stats.of[POOL_STAT_BORROWED]);
     for (int state = 0; state < LINK_STATES; state++) {
         const struct link *link;
@@ -124,6 +128,7 @@ static void view_pool_locked(const struct pool *pool, struct pool_view *view)
     const struct login *login = pool->login;
     const struct route_member *m = &login->fleet->members[pool->instance];
 
+    mutex_assert_held(&login->lock);
     memcpy(view->count, pool->count, sizeof view->count);
     view->room = login->stock[pool->instance].room;
     view->left = pool->left;

@@ -56,8 +56,10 @@ static inline void pool_stat_count(struct pool_stats *stats,
     pool_stat_add(stats, stat, 1);
 }
 
-/* Raises LONGEST or MOST.  Locks: holds the login's. */
-void pool_stat_raise_locked(struct pool_stats *stats, enum pool_stat stat,
+/* Raises LONGEST or MOST, of this login or one of its pools.
+   Locks: holds the login's. */
+void pool_stat_raise_locked(const struct login *login,
+                            struct pool_stats *stats, enum pool_stat stat,
                             uint64_t to);
 
 /* A session gets the link now (ns), or gives it back.  No locks: it is the

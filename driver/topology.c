@@ -126,7 +126,7 @@ static bool set_up_instances(struct topology *topology)
     topology->at = calloc(fleet->count + 1, sizeof *topology->at);
     topology->mark = calloc(fleet->count + 1, 1);
     topology->targets = calloc(fleet->count + 1, sizeof *topology->targets);
-    topology->resolver = topology_resolver_new();
+    topology->resolver = topology_resolver_new(&topology->lock);
     if (!topology->at || !topology->mark || !topology->targets ||
         !topology->resolver) {
         return false;
@@ -264,6 +264,7 @@ void topology_mark_locked(struct topology *topology)
 {
     uint32_t count = topology->fleet->count;
 
+    mutex_assert_held(&topology->lock);
     memset(topology->mark, 0, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct topology_instance *at = &topology->at[i];
@@ -285,6 +286,7 @@ bool topology_complete_locked(struct topology *topology)
 {
     uint32_t count = topology->fleet->count;
 
+    mutex_assert_held(&topology->lock);
     switch (atomic_load(&topology->kind)) {
     case TOPOLOGY_MAP:
         return true;
@@ -336,6 +338,7 @@ static void back_off_locked(struct topology *topology, uint32_t i)
 {
     struct topology_instance *at = &topology->at[i];
 
+    mutex_assert_held(&topology->lock);
     at->state = TOPOLOGY_FAILED;
     at->backoff_ms = clock_backoff_ms(at->backoff_ms);
     at->retry_at = clock_ns() + at->backoff_ms * NS_PER_MS;
@@ -345,6 +348,7 @@ static void came_back_locked(struct topology *topology, uint32_t i)
 {
     struct topology_instance *at = &topology->at[i];
 
+    mutex_assert_held(&topology->lock);
     at->asking -= at->asking > 0;
     atomic_store(&topology->quiet_until, 0);
 }
@@ -369,6 +373,7 @@ static bool fits_locked(const struct topology *topology, uint32_t i,
                         const struct topology_reply *reply,
                         struct link_error *error)
 {
+    mutex_assert_held(&topology->lock);
     for (uint32_t k = 0; reply->kind && k < topology->fleet->count; k++) {
         const struct topology_reply *other = topology->at[k].reply;
         if (k != i && other && other->kind && other->kind != reply->kind) {
@@ -387,6 +392,7 @@ static bool fits_locked(const struct topology *topology, uint32_t i,
 static void share_locked(const struct topology *topology, uint32_t i,
                          struct topology_reply *reply)
 {
+    mutex_assert_held(&topology->lock);
     for (uint32_t k = 0; k < topology->fleet->count; k++) {
         const struct topology_reply *other = topology->at[k].claim;
         if (k != i && other && topology_reply_share(reply, other)) {
@@ -403,6 +409,7 @@ static void store_locked(struct topology *topology, uint32_t i,
 {
     struct topology_instance *at = &topology->at[i];
 
+    mutex_assert_held(&topology->lock);
     old[0] = at->reply;
     old[1] = reply ? at->claim : NULL;
     at->reply = reply;
@@ -426,6 +433,7 @@ static void say_failed_locked(const struct topology *topology, uint32_t i,
     const struct fleet *fleet = topology->fleet;
     struct text text = { 0 };
 
+    mutex_assert_held(&topology->lock);
     if (strcmp(topology->at[i].error.text, error->text) != 0) {
         link_say_error(error, &text);
         event_say(fleet->events, LOG_IS_WARNING, fleet->instances[i].name,
@@ -449,6 +457,7 @@ static bool worth_asking_locked(struct topology *topology, uint32_t i)
 {
     const struct topology_instance *at = &topology->at[i];
 
+    mutex_assert_held(&topology->lock);
     topology_mark_locked(topology);
     return at->again || topology_wanted_locked(topology, i);
 }

@@ -24,6 +24,7 @@ static bool changed_locked(struct topology *topology, uint32_t i)
     bool changed = another || (at->known && instance->who_at &&
                                at->said.role != instance->who.role);
 
+    mutex_assert_held(&topology->lock);
     if (another && topology->kind <= TOPOLOGY_QUERY) {
         topology_reply_release(at->claim); /* it was the other's */
         at->claim = NULL;
@@ -37,6 +38,7 @@ static void unlearn_locked(struct topology *topology, uint32_t i)
 {
     struct topology_instance *at = &topology->at[i];
 
+    mutex_assert_held(&topology->lock);
     topology_reply_release(at->reply); /* at->claim keeps its memory */
     at->reply = NULL;
     at->state = TOPOLOGY_UNASKED;
@@ -49,6 +51,7 @@ static void unlearn_locked(struct topology *topology, uint32_t i)
    nothing else is. */
 static void unlearn_marked_locked(struct topology *topology)
 {
+    mutex_assert_held(&topology->lock);
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
         if (topology->mark[topology->at[i].group]) {
             unlearn_locked(topology, i);
@@ -100,6 +103,7 @@ void topology_take_groups_locked(struct fleet *fleet)
 
 void topology_unlearn_group_locked(struct topology *topology, uint32_t group)
 {
+    mutex_assert_held(&topology->lock);
     memset(topology->mark, 0, topology->fleet->count);
     topology->mark[group] = true;
     unlearn_marked_locked(topology);

@@ -18,6 +18,7 @@ static bool answers_soon_locked(const struct topology *topology, uint32_t i,
     const struct topology_instance *at = &topology->at[i];
     const struct route_member *m = &topology->fleet->members[i];
 
+    mutex_assert_held(&topology->lock);
     return atomic_load_explicit(&m->health, memory_order_relaxed) <
                ROUTE_SUSPECT &&
            !atomic_load_explicit(&m->slow, memory_order_relaxed) &&
@@ -28,6 +29,7 @@ static bool answers_soon_locked(const struct topology *topology, uint32_t i,
 static bool pending_locked(struct topology *topology, uint64_t now,
                            struct topology_answer *answer)
 {
+    mutex_assert_held(&topology->lock);
     answer->pending = answer->soon = topology->building;
     topology_mark_locked(topology);
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
@@ -58,6 +60,7 @@ static bool wrong_everywhere_locked(const struct topology *topology)
 {
     bool any = false;
 
+    mutex_assert_held(&topology->lock);
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
         if (topology_wanted_locked(topology, i)) {
             if (!is_wrong(topology, i)) {
@@ -75,6 +78,7 @@ static void settle_locked(struct topology *topology, uint64_t now,
 {
     int32_t otherwise = topology->map ? topology->map->otherwise : -1;
 
+    mutex_assert_held(&topology->lock);
     if (!topology_complete_locked(topology)) {
         answer->state = ROUTE_IS_UNKNOWN;
         answer->count = 0;
@@ -106,6 +110,7 @@ static bool contradicted_locked(const struct topology *topology,
 {
     uint32_t count = 0;
 
+    mutex_assert_held(&topology->lock);
     for (uint32_t k = 0; k < answer->count; k++) {
         for (uint32_t i = 0; i < topology->fleet->count; i++) {
             if (topology->at[i].reply &&
@@ -125,6 +130,7 @@ static bool headless_locked(struct topology *topology, uint64_t now,
 {
     bool led = true;
 
+    mutex_assert_held(&topology->lock);
     for (uint32_t k = 0; topology->strangers && k < answer->count; k++) {
         led &= topology->at[answer->owners[k]].led;
     }
@@ -137,6 +143,7 @@ static bool headless_locked(struct topology *topology, uint64_t now,
 static bool doubted_locked(struct topology *topology,
                            const struct topology_answer *answer)
 {
+    mutex_assert_held(&topology->lock);
     for (uint32_t k = 0; k < answer->count; k++) {
         uint32_t group = answer->owners[k];
 
@@ -152,6 +159,7 @@ static bool doubted_locked(struct topology *topology,
    value is one, and somebody has not answered yet. */
 static bool type_is_open_locked(struct topology *topology)
 {
+    mutex_assert_held(&topology->lock);
     return topology->kind == TOPOLOGY_QUERY &&
            !topology_complete_locked(topology);
 }
@@ -162,6 +170,7 @@ bool topology_find_locked(struct topology *topology,
 {
     enum route_map_result result = ROUTE_MAP_EMPTY;
 
+    mutex_assert_held(&topology->lock);
     answer->state = ROUTE_IS_UNKNOWN;
     answer->count = 0;
     answer->pending = answer->soon = answer->bad_key = false;

@@ -61,12 +61,14 @@ void topology_checked_locked(struct topology *topology, uint32_t i,
 {
     bool rides = topology->kind == TOPOLOGY_TABLE; /* on the next probe */
 
+    mutex_assert_held(&topology->lock);
     topology->at[i].check_at = rides ? now : next_check(topology, now, cost);
 }
 
 bool topology_recheck_locked(const struct topology *topology, uint32_t i,
                              uint64_t now)
 {
+    mutex_assert_held(&topology->lock);
     return topology->kind == TOPOLOGY_QUERY &&
            topology->fleet->config.check_interval &&
            topology->at[i].state == TOPOLOGY_ANSWERED &&

@@ -35,6 +35,7 @@ void topology_hash_target_locked(struct topology *topology)
 {
     uint32_t count = topology->fleet->count;
 
+    mutex_assert_held(&topology->lock);
     for (uint32_t i = 0; i < count; i++) {
         topology->targets[i].excluded = true;
     }
@@ -47,6 +48,7 @@ void topology_hash_target_locked(struct topology *topology)
 
 bool topology_hash_ready_locked(const struct topology *topology)
 {
+    mutex_assert_held(&topology->lock);
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
         const struct topology_section *section = section_of(topology, i);
         if (!topology->at[i].known && !disabled(topology, i) &&
@@ -63,6 +65,7 @@ void topology_hash_find_locked(struct topology *topology,
 {
     int target = -1;
 
+    mutex_assert_held(&topology->lock);
     if (!topology_hash_ready_locked(topology)) {
         answer->state = ROUTE_IS_UNKNOWN;
         return;

@@ -178,9 +178,11 @@ void topology_name_error(struct link_error *error, const char *format, ...)
 
 /* ---- topology_resolve.c: keys that only a server can judge ------------- */
 
-/* NULL: out of memory. */
-struct topology_resolver *topology_resolver_new(void);
+/* lock: the topology's, which outlives it.  NULL: out of memory. */
+struct topology_resolver *topology_resolver_new(struct mutex *lock);
 void topology_resolver_free(struct topology_resolver *resolver);
+
+/* Forgets what servers have said.  Locks: holds the topology's. */
 void topology_resolver_clear_locked(struct topology_resolver *resolver);
 
 /* What a server has said of this key.  False: nothing yet; answer->pending

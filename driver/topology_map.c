@@ -71,6 +71,7 @@ static bool beats(const struct topology_instance *a,
 static void choose_locked(const struct topology *topology, struct snapshot *s,
                           int64_t *best)
 {
+    mutex_assert_held(&topology->lock);
     for (uint32_t i = 0; i < s->count; i++) {
         const struct topology_instance *at = &topology->at[i];
         int64_t *one = &best[at->group];
@@ -95,6 +96,7 @@ static bool take_snapshot_locked(const struct topology *topology,
     uint32_t count = topology->fleet->count;
     int64_t *best = malloc((count + 1) * sizeof *best);
 
+    mutex_assert_held(&topology->lock);
     *s = (struct snapshot){
         .count = count,
         .group = malloc((count + 1) * sizeof *s->group),
@@ -372,6 +374,7 @@ static struct topology_map *install_locked(struct topology *topology,
 {
     struct topology_map *old = map;
 
+    mutex_assert_held(&topology->lock);
     if (!map) {
         topology->trouble = *why;
     } else if (map->generation == topology->generation) {

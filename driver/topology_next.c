@@ -30,6 +30,7 @@ static uint64_t retry_of(const struct topology *topology, uint32_t i)
 bool topology_askable_locked(const struct topology *topology, uint32_t i,
                              uint64_t now)
 {
+    mutex_assert_held(&topology->lock);
     return !topology->fleet->members[i].disabled &&
            topology->at[i].retry_at <= now && retry_of(topology, i) <= now;
 }
@@ -38,6 +39,7 @@ bool topology_wanted_locked(const struct topology *topology, uint32_t i)
 {
     const struct topology_instance *at = &topology->at[i];
 
+    mutex_assert_held(&topology->lock);
     if (at->state == TOPOLOGY_ANSWERED ||
         topology->fleet->members[i].disabled) {
         return false;
@@ -57,6 +59,7 @@ bool topology_wanted_locked(const struct topology *topology, uint32_t i)
 
 static int ask_locked(struct topology *topology, uint32_t i, uint64_t now)
 {
+    mutex_assert_held(&topology->lock);
     topology->at[i].asking++;
     topology->at[i].asked_at = now;
     return (int)i;
@@ -68,6 +71,7 @@ static uint32_t count_asked_locked(const struct topology *topology,
 {
     uint32_t count = 0;
 
+    mutex_assert_held(&topology->lock);
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
         count += topology->at[i].asking > 0 &&
                  topology->at[i].asked_at + ms * NS_PER_MS > now;
@@ -102,6 +106,7 @@ static int next_fitting_locked(struct topology *topology, uint64_t now,
 {
     int best = -1;
 
+    mutex_assert_held(&topology->lock);
     for (uint32_t n = 0; n < topology->fleet->count; n++) {
         uint32_t i = in_turn(topology, n);
         if (!fits(topology, i) || topology->at[i].asking > 0 ||
@@ -121,6 +126,7 @@ static int next_fitting_locked(struct topology *topology, uint64_t now,
 
 static int next_unasked_locked(struct topology *topology, uint64_t now)
 {
+    mutex_assert_held(&topology->lock);
     topology_mark_locked(topology);
     return next_fitting_locked(topology, now, topology_wanted_locked);
 }
@@ -138,6 +144,7 @@ static int next_claimant_locked(struct topology *topology,
                                 const struct topology_answer *answer,
                                 uint64_t now)
 {
+    mutex_assert_held(&topology->lock);
     for (uint32_t n = 0; n < topology->fleet->count; n++) {
         uint32_t i = in_turn(topology, n);
         struct topology_instance *at = &topology->at[i];
@@ -155,6 +162,7 @@ static int next_claimant_locked(struct topology *topology,
 /* One whose answer may not hold any more. */
 static int next_doubtful_locked(struct topology *topology, uint64_t now)
 {
+    mutex_assert_held(&topology->lock);
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
         if (!topology->at[i].asking &&
             topology_recheck_locked(topology, i, now) &&
@@ -172,6 +180,7 @@ static int next_for_key_locked(struct topology *topology,
     struct topology_answer answer;
     bool judged = !topology_find_locked(topology, key, now, &answer);
 
+    mutex_assert_held(&topology->lock);
     if (answer.state != ROUTE_IS_UNKNOWN && answer.state != ROUTE_IS_MOVING) {
         return -1;
     }
@@ -199,6 +208,7 @@ static uint64_t wake_locked(struct topology *topology, uint64_t now,
 {
     uint64_t wake = UINT64_MAX, when;
 
+    mutex_assert_held(&topology->lock);
     topology_mark_locked(topology);
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
         const struct topology_instance *at = &topology->at[i];
@@ -239,6 +249,7 @@ static int next_of_all_locked(struct topology *topology, uint64_t now)
 {
     int i = -1;
 
+    mutex_assert_held(&topology->lock);
     if (count_asked_locked(topology, now, KEEPER_OVERDUE_MS) < ASKED_AT_ONCE) {
         i = next_unasked_locked(topology, now);
         i = i < 0 ? next_doubtful_locked(topology, now) : i;

@@ -46,19 +46,26 @@ struct resolved {
 };
 
 struct topology_resolver {
-    struct resolved *table; /* oldest first */
+    struct mutex *lock;       /* the topology's; guards all of this */
+    struct resolved *table;   /* oldest first */
     uint32_t waiting, failed;
     uint64_t retry_at; /* ns: the earliest of those that failed */
 };
 
-struct topology_resolver *topology_resolver_new(void)
+struct topology_resolver *topology_resolver_new(struct mutex *lock)
 {
-    return calloc(1, sizeof(struct topology_resolver));
+    struct topology_resolver *resolver = calloc(1, sizeof *resolver);
+
+    if (resolver) {
+        resolver->lock = lock;
+    }
+    return resolver;
 }
 
 static void drop_locked(struct topology_resolver *resolver,
                         struct resolved *entry)
 {
+    mutex_assert_held(resolver->lock);
     resolver->waiting -= entry->state == RESOLVED_WAITS;
     resolver->failed -= entry->state == RESOLVED_FAILED;
     HASH_DEL(resolver->table, entry);
@@ -69,6 +76,7 @@ static void drop_locked(struct topology_resolver *resolver,
 
 void topology_resolver_clear_locked(struct topology_resolver *resolver)
 {
+    mutex_assert_held(resolver->lock);
     while (resolver->table) {
         drop_locked(resolver, resolver->table);
     }
@@ -77,7 +85,9 @@ void topology_resolver_clear_locked(struct topology_resolver *resolver)
 void topology_resolver_free(struct topology_resolver *resolver)
 {
     if (resolver) {
+        mutex_lock(resolver->lock);
         topology_resolver_clear_locked(resolver);
+        mutex_unlock(resolver->lock);
         free(resolver);
     }
 }
@@ -87,6 +97,7 @@ static struct resolved *look_up_locked(struct topology_resolver *resolver,
 {
     struct resolved *entry;
 
+    mutex_assert_held(resolver->lock);
     HASH_FIND(hh, resolver->table, key->text, key->length, entry);
     return entry;
 }
@@ -94,6 +105,7 @@ static struct resolved *look_up_locked(struct topology_resolver *resolver,
 static void set_state_locked(struct topology_resolver *resolver,
                              struct resolved *entry, enum resolved_state state)
 {
+    mutex_assert_held(resolver->lock);
     resolver->waiting -= entry->state == RESOLVED_WAITS;
     resolver->failed -= entry->state == RESOLVED_FAILED;
     entry->state = state;
@@ -124,6 +136,7 @@ static void follow(const struct topology *topology,
 /* Can somebody be asked now? */
 static bool possible_locked(const struct topology *topology, uint64_t now)
 {
+    mutex_assert_held(&topology->lock);
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
         const struct topology_instance *at = &topology->at[i];
         if (at->reply && at->reply->tree->count &&
@@ -141,6 +154,7 @@ bool topology_resolver_find_locked(struct topology *topology,
     const struct resolved *entry =
         look_up_locked(topology->resolver, key);
 
+    mutex_assert_held(&topology->lock);
     answer->state = ROUTE_IS_UNKNOWN;
     answer->count = 0;
     switch (entry ? entry->state : RESOLVED_WAITS) {
@@ -176,6 +190,7 @@ static void make_room_locked(struct topology_resolver *resolver)
     struct resolved *entry, *next;
     unsigned looked = 0;
 
+    mutex_assert_held(resolver->lock);
     if (HASH_COUNT(resolver->table) < RESOLVE_KEPT) {
         return;
     }
@@ -195,6 +210,7 @@ static struct resolved *add_locked(struct topology_resolver *resolver,
 {
     struct resolved *entry;
 
+    mutex_assert_held(resolver->lock);
     make_room_locked(resolver);
     if (HASH_COUNT(resolver->table) >= RESOLVE_KEPT ||
         !(entry = calloc(1, sizeof *entry))) {
@@ -222,6 +238,7 @@ bool topology_resolver_want_locked(struct topology *topology,
     struct topology_resolver *resolver = topology->resolver;
     struct resolved *entry = look_up_locked(resolver, key);
 
+    mutex_assert_held(&topology->lock);
     if (!entry) {
         entry = add_locked(resolver, key);
         return entry != NULL;
@@ -237,6 +254,7 @@ bool topology_resolver_waits_locked(const struct topology *topology,
 {
     const struct topology_resolver *resolver = topology->resolver;
 
+    mutex_assert_held(&topology->lock);
     *when = resolver->waiting ? 0 : resolver->retry_at;
     return resolver->waiting || resolver->failed;
 }
@@ -250,6 +268,7 @@ static uint32_t take_batch_locked(struct topology_resolver *resolver,
     struct resolved *entry, *next;
     uint32_t count = 0;
 
+    mutex_assert_held(resolver->lock);
     HASH_ITER(hh, resolver->table, entry, next) {
         if (!resolver->waiting || count == RESOLVE_AT_ONCE) {
             break;
@@ -277,6 +296,7 @@ static void take_result_locked(struct topology_resolver *resolver,
         [TOPOLOGY_RESOLVED_FAILED] = RESOLVED_FAILED,
     };
 
+    mutex_assert_held(resolver->lock);
     if (!entry || entry->state != RESOLVED_ASKED) {
         return; /* forgotten meanwhile */
     }

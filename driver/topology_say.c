@@ -27,6 +27,7 @@ static void append_state_locked(const struct topology *topology, uint32_t i,
 {
     const struct topology_instance *at = &topology->at[i];
 
+    mutex_assert_held(&topology->lock);
     if (topology->fleet->members[i].disabled) {
         text_append(out, "disabled by the map file");
     } else if (at->asking > 0) {
@@ -52,6 +53,7 @@ void topology_say_unknown_locked(struct topology *topology, struct why *why)
 {
     struct text out = { 0 };
 
+    mutex_assert_held(&topology->lock);
     if (topology->trouble.code != WHY_NONE) {
         *why = topology->trouble;
         return;
@@ -96,6 +98,7 @@ void topology_say_unowned_locked(struct topology *topology, struct why *why)
 {
     struct text out = { 0 }, notes = { 0 };
 
+    mutex_assert_held(&topology->lock);
     append_source(topology, &out);
     for (uint32_t i = 0; i < topology->fleet->count && !enough(&notes); i++) {
         const struct topology_reply *reply = topology->at[i].reply;

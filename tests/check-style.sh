@@ -46,6 +46,33 @@ long_files() {
     done
 }
 
+# Functions whose name ends in _locked and whose first statement, behind the
+# declarations and the blank line after them, does not assert the lock.
+unasserted() {
+    awk '
+        FNR == 1 { head = ""; inside = 0 }
+        /^[a-z]/ { head = "" }
+        /^[a-z ]/ && !inside { head = head $0 }
+        /^{/ {
+            inside = 1; lines = 0; behind = 0
+            where = FILENAME ":" FNR
+            name = head
+            sub(/[(].*/, "", name)
+            sub(/.*[ *]/, "", name)
+            due = sought = name ~ /_locked$/
+            next
+        }
+        /^}/ {
+            if (inside && due) print where ": " name "()"
+            inside = 0; due = 0; sought = 0; head = ""
+        }
+        sought && $0 == "" { behind = 1; next }
+        sought && (lines++ == 0 || behind) {
+            if (/^    mutex_assert_held[(]/) due = 0
+            sought = due && !behind
+        }' "$@"
+}
+
 # Files that end with an empty line.
 empty_ends() {
     for file; do
@@ -62,6 +89,8 @@ empty "no function that cannot be used safely" \
     "$(grep -nwE '(strcpy|strcat|sprintf|gets|strtok|atoi) *\(' $c_files)"
 empty "no name ends in _unlocked or _nolock" \
     "$(grep -nE '[a-z]_(unlocked|nolock)\b' $c_files)"
+empty "each function named _locked asserts its lock first" \
+    "$(unasserted $driver_files)"
 empty "no file over 600 lines without its reason (LONG:)" \
     "$(long_files $c_files)"
 empty "no function over 60 lines without its reason (LONG:)" \

@@ -1132,11 +1132,13 @@ static void without_helpers_a_unit_fails_at_once(void **state)
     settle();
     assert_int_equal(where(&s[0]), 1);
     /* the link that nobody could close is still there: close it now */
+    mutex_lock(&logins[0]->lock);
     for (struct link *l = logins[0]->pools[0].links[LINK_CLOSING], *next; l;
          l = next) {
         next = l->next;
         assert_true(pool_submit_locked(l, POOL_CLOSE));
     }
+    mutex_unlock(&logins[0]->lock);
     settle();
     end_fleet();
 }
