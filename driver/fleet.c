@@ -241,6 +241,9 @@ static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
         atomic_store(&instance->suspect_at, now);
         fleet_want_probe(fleet, i);
     }
+    if (fact != FLEET_DOUBTED) { /* of a link that it had, which says nothing */
+        atomic_store(&m->starting, fact == FLEET_STARTING);
+    }
     atomic_store(&m->retry_at, instance->state.retry_at);
     atomic_store(&m->health, (uint8_t)instance->state.health);
     if (before.health != instance->state.health) {

@@ -50,6 +50,13 @@ static inline bool inner_is_full(enum inner_fault fault)
     return fault == INNER_FAULT_FULL || fault == INNER_FAULT_CROWDED;
 }
 
+/* Will it be otherwise by itself before long?  Then it is waited for by who can
+   go nowhere else, and is no failure of that unit's. */
+static inline bool inner_passes(enum inner_fault fault)
+{
+    return inner_is_full(fault) || fault == INNER_FAULT_STARTING;
+}
+
 /* May it be said of a link that is no more, alone or with its instance? */
 static inline bool inner_loses(enum inner_fault fault)
 {

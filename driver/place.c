@@ -51,7 +51,7 @@ void place_note_tried(struct unit *unit, uint32_t i, enum inner_fault fault,
         unit->broke = true;
         return;
     }
-    unit->tried[i] = !inner_is_full(fault); /* that passes */
+    unit->tried[i] = !inner_passes(fault);
     unit->order->refusals[i].fault = fault;
     unit->order->refusals[i].error = *error;
 }

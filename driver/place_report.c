@@ -23,6 +23,7 @@ static bool acceptable(struct unit *unit, uint32_t i)
     case ROUTE_REFUSED_NONE:
     case ROUTE_REFUSED_FULL: /* a link that is ready refutes these */
     case ROUTE_REFUSED_CROWDED:
+    case ROUTE_REFUSED_STARTING:
     case ROUTE_REFUSED_DOWN:
     case ROUTE_REFUSED_SUSPECT:
     case ROUTE_REFUSED_SLOW:
@@ -96,8 +97,8 @@ static void refuse_all(struct login *login, uint32_t i, enum inner_fault fault,
     }
 }
 
-/* What was found down, or to take no more links, is so for all who wait for
-   their turn there: else each would try, one after the other. */
+/* What was found down, not ready, or to take no more links, is so for all who
+   wait for their turn there: else each would try, one after the other. */
 static void tell_waiting(struct unit *but, uint32_t i, enum inner_fault fault,
                          const struct link_error *error)
 {
@@ -138,7 +139,7 @@ static void unit_failed(struct unit *unit, uint32_t i, enum inner_fault fault,
     }
     unit->ordered = -1;
     if (!validating &&
-        (inner_is_full(fault) ||
+        (inner_passes(fault) ||
          atomic_load(&login->fleet->members[i].health) == ROUTE_DOWN)) {
         tell_waiting(unit, i, fault, error);
     }

@@ -188,6 +188,20 @@ static enum why_code failure_code(const struct unit *unit)
     return unit->late_at >= 0 ? WHY_OPEN_LATE : WHY_REFUSED;
 }
 
+/* It did not ask an instance that had told somebody else that it is not ready
+   yet. */
+static void say_unready(const struct place_order *order, struct text *out)
+{
+    const struct verdict *v = &order->verdict;
+    struct fleet_instance_view view;
+
+    if (v->reason == ROUTE_STARTING && v->instance >= 0) {
+        fleet_view(order->login->fleet, (uint32_t)v->instance, &view);
+        text_appendf(out, "; %s: ", view.name);
+        link_say_error(&view.cause, out);
+    }
+}
+
 /* Many programs show the first record only, so it holds the cause: what the
    instance said that refused the login, or did not answer, or failed last. */
 static void say_cause(const struct unit *unit, struct text *out)
@@ -196,6 +210,7 @@ static void say_cause(const struct unit *unit, struct text *out)
     int at = unit->refused_at >= 0 ? unit->refused_at : unit->late_at;
 
     if (!order->refusals) {
+        say_unready(order, out);
         return;
     }
     for (uint32_t i = 0; at < 0 && i < order->login->fleet->count; i++) {

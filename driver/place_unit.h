@@ -60,8 +60,8 @@ struct route_request place_request(const struct unit *unit, uint64_t now);
    `impatient`: that took too long. */
 void place_decide(struct unit *unit, bool impatient);
 
-/* Instance i has failed it, and is not tried again; but that it is full
-   passes. */
+/* Instance i has failed it, and is not tried again, unless that passes
+   (inner_passes()). */
 void place_note_tried(struct unit *unit, uint32_t i, enum inner_fault fault,
                       const struct link_error *error);
 

@@ -279,7 +279,7 @@ static uint64_t retry_of(const struct route_request *request,
 {
     const struct route_member *m = &fleet->members[i];
     uint64_t full_until = fleet->stock[i].full_until;
-    uint64_t at = route_is_passed(request, m)
+    uint64_t at = route_is_passed(request, m) || route_is_unready(request, m)
                       ? atomic_load_explicit(&m->retry_at,
                                              memory_order_relaxed)
                       : 0;
@@ -351,7 +351,9 @@ static struct verdict last_steps(const struct route_request *request,
         return verdict_of(ROUTE_WAIT, request->ordered, ROUTE_ORDERED);
     }
     if (among(request, fleet, route_is_capped) >= 0) {
-        return verdict_of(ROUTE_WAIT, -1, ROUTE_ALL_BUSY);
+        v = verdict_of(ROUTE_WAIT, -1, ROUTE_ALL_BUSY);
+        v.until = next_retry(request, fleet);
+        return v;
     }
     i = takes ? among(request, fleet, route_is_left_idle) : -1;
     if (i >= 0) {
@@ -369,6 +371,12 @@ static struct verdict last_steps(const struct route_request *request,
     }
     if (among(request, fleet, route_is_left_busy) >= 0) {
         v = verdict_of(ROUTE_WAIT, -1, ROUTE_ALL_BUSY);
+        v.until = next_retry(request, fleet);
+        return v;
+    }
+    i = among(request, fleet, route_is_starting);
+    if (i >= 0) {
+        v = verdict_of(ROUTE_WAIT, owner ? i : -1, ROUTE_STARTING);
         v.until = next_retry(request, fleet);
         return v;
     }

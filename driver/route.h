@@ -51,6 +51,8 @@ struct route_member {
     _Atomic uint8_t health;    /* enum route_health */
     _Atomic uint8_t role;      /* enum route_role */
     _Atomic bool slow;         /* a call of ours to it is overdue */
+    _Atomic bool starting;     /* it said last that it is not ready yet: not
+                                  asked before retry_at, by anybody */
     _Atomic bool drained;      /* by DRAIN AFFINITY INSTANCE */
     _Atomic uint64_t retry_at; /* ns; down: not asked before; suspect: left
                                   alone before by who can go elsewhere */

@@ -67,6 +67,14 @@ bool route_is_passed(const struct route_request *request,
                request->now;
 }
 
+bool route_is_unready(const struct route_request *request,
+                      const struct route_member *m)
+{
+    return load_flag(&m->starting) &&
+           atomic_load_explicit(&m->retry_at, memory_order_relaxed) >
+               request->now;
+}
+
 static bool tried(const struct route_request *request, uint32_t i)
 {
     return request->tried && request->tried[i];
@@ -125,8 +133,10 @@ bool route_is_openable(const struct route_request *request,
 {
     const struct route_stock *s = &fleet->stock[i];
 
-    if (load8(&fleet->members[i].health) == ROUTE_DOWN &&
-        attempts(fleet, i) > 0) {
+    const struct route_member *m = &fleet->members[i];
+
+    if (route_is_unready(request, m) ||
+        (load8(&m->health) == ROUTE_DOWN && attempts(fleet, i) > 0)) {
         return false;
     }
     return s->room > 0 && !fleet->total_full && !takes_no_more(request, s) &&
@@ -140,6 +150,7 @@ bool route_is_swappable(const struct route_request *request,
 
     return fleet->total_full && s->room > 0 && s->opening == 0 &&
            attempts(fleet, i) == 0 &&
+           !route_is_unready(request, &fleet->members[i]) &&
            fleet->total_idle > s->idle && !takes_no_more(request, s) &&
            route_is_able(request, fleet, i);
 }
@@ -181,7 +192,15 @@ bool route_is_triable(const struct route_request *request,
                       const struct route_fleet *fleet, uint32_t i)
 {
     return route_is_hopeful(request, fleet, i) &&
+           !route_is_unready(request, &fleet->members[i]) &&
            !takes_no_more(request, &fleet->stock[i]);
+}
+
+bool route_is_starting(const struct route_request *request,
+                       const struct route_fleet *fleet, uint32_t i)
+{
+    return route_is_unready(request, &fleet->members[i]) &&
+           untried(request, fleet, i);
 }
 
 bool route_is_left_idle(const struct route_request *request,
@@ -297,6 +316,9 @@ enum route_refusal route_refuse(const struct route_request *request,
     }
     if (tried(request, i)) {
         return ROUTE_REFUSED_TRIED;
+    }
+    if (route_is_unready(request, m)) {
+        return ROUTE_REFUSED_STARTING;
     }
     if (load8(&m->health) == ROUTE_DOWN) {
         return ROUTE_REFUSED_DOWN;

@@ -4,7 +4,7 @@
 /*
  * What may be said of one instance for one request: the questions of which
  * the policy in route.c is made.  Each is a small yes or no without side
- * effects; all but route_is_passed() fit route_may.
+ * effects; all but the first few fit route_may.
  */
 #ifndef ROUTE_ABLE_H
 #define ROUTE_ABLE_H
@@ -20,6 +20,11 @@ bool route_owns(const struct route_request *request,
    not come. */
 bool route_is_passed(const struct route_request *request,
                      const struct route_member *m);
+
+/* It has said that it is not ready yet (57P03), and its time to be asked again
+   has not come. */
+bool route_is_unready(const struct route_request *request,
+                      const struct route_member *m);
 
 /* Can serve it and is not known to be out of order. */
 bool route_is_able(const struct route_request *request,
@@ -54,6 +59,10 @@ bool route_is_hopeful(const struct route_request *request,
 /* The last resorts: down, or slow, and not tried for this unit yet. */
 bool route_is_triable(const struct route_request *request,
                       const struct route_fleet *fleet, uint32_t i);
+
+/* Not ready yet, by its own word: it will be asked again. */
+bool route_is_starting(const struct route_request *request,
+                       const struct route_fleet *fleet, uint32_t i);
 
 /* An idle link on one that was given up, but not by this unit. */
 bool route_is_left_idle(const struct route_request *request,

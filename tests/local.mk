@@ -162,6 +162,7 @@ integration_scripts = \
 	tests/routing-test.py \
 	tests/sandbox-test.sh \
 	tests/sqlite-test.py \
+	tests/starting-test.py \
 	tests/startup-test.py \
 	tests/topology-test.py \
 	tests/watch-test.py \

@@ -470,6 +470,70 @@ static void who_waits_tries_what_was_down_in_time(void **state)
     end_fleet();
 }
 
+/* Rules §5.2: 57P03 is "not ready yet, retry later", no failure.  Who can go
+   nowhere else waits for it, for PoolWait (rules §3.3), and one at a time asks
+   again. */
+static void who_can_go_nowhere_else_waits_for_what_is_not_ready(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=5;PoolCreate=borrower;");
+    place(&s[0], "strict k0"); /* it was up */
+    settle();
+    give(&s[0], false);
+    settle();
+    pretend_kill(pretend_of(logins[0]->pools[0].links[LINK_IDLE]));
+    pretend_set(0, PRETEND_STARTS);
+    pass(1000);
+    place(&s[0], "strict k0");
+    place(&s[1], "strict k0 wait500");
+    place(&s[2], "hint k0");
+    place(&s[3], "strict k0 wait0"); /* may open, not wait */
+    settle();
+    assert_int_equal(where(&s[2]), 2);
+    assert_int_equal(s[0].state, PLACING);
+    assert_int_equal(s[3].state, FAILED);
+    assert_int_equal(s[3].order.why.code, WHY_WAIT_LATE);
+    pass(499);
+    assert_int_equal(s[1].state, PLACING);
+    pass(1);
+    assert_int_equal(s[1].state, FAILED);
+    assert_int_equal(s[1].order.why.code, WHY_WAIT_LATE);
+    assert_non_null(strstr(s[1].order.why.text, "57P03"));
+    assert_non_null(strstr(s[1].order.why.text, "not ready yet"));
+    assert_in_range(count_of(logins[0], 0, POOL_STAT_FAILED), 1, 3);
+    pretend_set(0, PRETEND_SERVES);
+    assert_int_equal(s[0].state, PLACING);
+    pass(900); /* asked again after 1 s, less or more by up to 20 % */
+    assert_int_equal(where(&s[0]), 1);
+    end_fleet();
+}
+
+/* All of them, as after a power failure: everybody waits. */
+static void a_fleet_that_starts_is_waited_for(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=5;");
+    pretend_set(0, PRETEND_STARTS);
+    pretend_set(1, PRETEND_STARTS);
+    place(&s[0], "hint");
+    place(&s[1], "prefer k1");
+    place(&s[2], "hint k0 wait2000");
+    pass(1500);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(s[i].state, PLACING);
+    }
+    assert_in_range(count_of(logins[0], 0, POOL_STAT_FAILED), 1, 3);
+    pretend_set(1, PRETEND_SERVES);
+    pass(1200);
+    assert_int_equal(where(&s[0]), 2);
+    assert_int_equal(where(&s[1]), 2);
+    end_fleet();
+}
+
 /* Sessions that are being connected go on with a fleet that is out of date. */
 static void a_retired_login_serves_who_waits(void **state)
 {
@@ -1220,6 +1284,8 @@ int main(void)
         cmocka_unit_test(a_refused_open_goes_elsewhere_or_says_why),
         cmocka_unit_test(who_waits_hears_that_an_instance_is_back),
         cmocka_unit_test(who_waits_tries_what_was_down_in_time),
+        cmocka_unit_test(who_can_go_nowhere_else_waits_for_what_is_not_ready),
+        cmocka_unit_test(a_fleet_that_starts_is_waited_for),
         cmocka_unit_test(a_retired_login_serves_who_waits),
         cmocka_unit_test(at_the_total_an_idle_link_makes_room),
         cmocka_unit_test(a_full_instance_is_not_asked_again_and_again),

@@ -314,6 +314,7 @@ static bool may_open(const struct unit *unit, uint32_t i)
         (s->full_until && (s->full_until > sim_now() || s->opening > 0)) ||
         m->role == ROUTE_STANDBY || (m->slow && !bound) ||
         (m->health == ROUTE_SUSPECT && m->retry_at > sim_now() && !bound) ||
+        (m->starting && m->retry_at > sim_now()) ||
         (m->health == ROUTE_DOWN &&
          (m->retry_at > sim_now() || m->opening > 0))) {
         return false;

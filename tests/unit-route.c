@@ -9,7 +9,8 @@
  *
  *   fleet    name:word,word… per instance, in order.  up (default), untried,
  *            down (passed over for 1 s more), due (down, and its time to
- *            retry has come), suspect and better (likewise) · drain slow
+ *            retry has come), suspect and better (likewise) · starting (not
+ *            ready yet, by its own word) · drain slow
  *            primary standby readonly disabled · others + number of links that
  *            other logins open (0) · full + ms (takes no more, asked again then) · idle, held, open, reset, room + number (0; room 5) · age + ms
  *            of the oldest reset (10) · weight + number (1) · served + units ·
@@ -112,6 +113,8 @@ static bool read_state(struct route_member *m, const char *word)
     }
     if (strcmp(word, "slow") == 0) {
         m->slow = true;
+    } else if (strcmp(word, "starting") == 0) {
+        m->starting = true;
     } else if (strcmp(word, "drain") == 0) {
         m->drained = true;
     } else if (strcmp(word, "primary") == 0) {
@@ -473,6 +476,25 @@ static void strict_stays_on_the_owner(void **state)
           "n1:idle9 n2:down,open1", "strict owner=n2", "wait n2 ORDERED" },
         { "tried in vain", "n1:idle9 n2:down", "strict owner=n2 tried=n2",
           "fail - OWNER_DOWN" },
+        { "not ready yet: wait, and ask again in time",
+          "n1:idle9 n2:down,starting", "strict owner=n2",
+          "wait n2 STARTING until 1000" },
+        { "nor is it asked before though it is not down yet",
+          "n1:idle9 n2:suspect,starting", "strict owner=n2",
+          "wait n2 STARTING until 1000" },
+        { "when it is time", "n1:idle9 n2:due,starting", "strict owner=n2",
+          "open n2 OWNER_OPEN" },
+        { "by one", "n1:idle9 n2:due,starting,open1", "strict owner=n2",
+          "wait n2 OWNER_FULL" },
+        { "in use there: one of those, or a new one in time",
+          "n1:idle9 n2:suspect,starting,held1", "strict owner=n2",
+          "wait n2 OWNER_FULL until 1000" },
+        { "at PoolMaxTotal nothing is closed for it before",
+          "TOTAL n1:idle9 n2:down,starting", "strict owner=n2",
+          "wait n2 STARTING until 1000" },
+        { "nor while it is not down",
+          "TOTAL n1:idle9 n2:suspect,starting", "strict owner=n2",
+          "wait - ALL_BUSY until 1000" },
         { "does not answer: it is used all the same",
           "n1:idle9 n2:slow,idle1", "strict owner=n2",
           "take n2 OWNER_IDLE" },
@@ -706,6 +728,14 @@ static void nobody_serves_what_he_cannot(void **state)
           "wait - ALL_BUSY until 900" },
         { "whichever is later", "n1:full2000 n2:down,full1500", "hint",
           "wait - ALL_BUSY until 1500" },
+        { "not ready yet: others are opened", "n1:down,starting n2:",
+          "hint owner=n1", "open n2 OTHER_OPEN" },
+        { "not ready yet, and nobody else: wait", "n1:down,starting n2:disabled",
+          "hint owner=n1", "wait - STARTING until 1000" },
+        { "who is down is tried before one waits for it",
+          "n1:down,starting n2:down", "hint owner=n1", "open n2 TRIAL" },
+        { "and if that was in vain", "n1:down,starting n2:down",
+          "hint owner=n1 tried=n2", "wait - STARTING until 1000" },
         { "full, not down: what is down is tried only then",
           "n1:full900 n2:down", "hint", "wait - ALL_BUSY until 900" },
         { "weight 0 is a last resort: not while another may be opened",
@@ -924,8 +954,9 @@ static void refusals_follow_the_decision(void **state)
         { "what no waiting changes", "n1:disabled n2:drain n3:standby "
           "n4:readonly", "hint", "DISABLED DRAINING STANDBY READ_ONLY" },
         { "reads", "n3:standby n4:readonly", "hint read", "NO_READS NONE" },
-        { "what time changes", "n1:down n2:slow n3: n4:full1000",
-          "hint tried=n3", "DOWN SLOW TRIED CROWDED" },
+        { "what time changes",
+          "n1:down n2:slow n3: n4:full1000 n5:down,starting",
+          "hint tried=n3", "DOWN SLOW TRIED CROWDED STARTING" },
     };
     static const char *const names[] = {
 #define ROUTE_REFUSAL(name, text) #name,
@@ -1118,6 +1149,7 @@ static void draw_scene(void)
         m->health = (uint8_t)draw(4);
         m->role = (uint8_t)draw(3);
         m->slow = draw(4) == 0;
+        m->starting = m->health >= ROUTE_SUSPECT && draw(3) == 0;
         m->retry_at = NOW + draw(2) * NS_PER_MS;
         m->served = draw(5) * (uint64_t)ROUTE_SERVED_UNIT;
         m->weight = draw(3);
@@ -1181,6 +1213,7 @@ static void check_opening(uint32_t i, bool also)
     assert_true(scene.members[i].health != ROUTE_DOWN ||
                 scene.members[i].opening == 0);
     assert_false(scene.request.tried && scene.tried[i]);
+    assert_false(scene.members[i].starting && scene.members[i].retry_at > NOW);
     assert_false(s->full_until > NOW || (s->full_until && s->opening > 0));
 }
 
