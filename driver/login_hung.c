@@ -57,6 +57,22 @@ static void end_call(struct link *link)
     link->pool->left += link->left;
 }
 
+/* Its instance has let ConnectTimeout pass without a word, and somebody has to
+   say so: whoever ordered the link may have left long ago, no probe opens
+   another beside it, and when the inner driver itself gives up it only looks
+   like a refusal. */
+static void blame(const struct link *link)
+{
+    struct fleet *fleet = link->pool->login->fleet;
+    struct link_error error;
+
+    link_set_error(&error, "HYT01",
+                   "did not answer within ConnectTimeout=%u ms",
+                   fleet->config.connect_timeout);
+    fleet_silent(fleet, link->pool->instance, atomic_load(&link->began),
+                 &error);
+}
+
 static uint64_t look_at_links(struct pool *pool, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
@@ -72,6 +88,9 @@ static uint64_t look_at_links(struct pool *pool, uint64_t now)
                    blames nobody */
                 atomic_store(&link->began, now);
                 due = due_at(link);
+            }
+            if (now >= due && state == LINK_OPENING && !link->ended) {
+                blame(link);
             }
             if (now >= due || (state != LINK_IDLE && is_lost(link))) {
                 end_call(link);

@@ -80,6 +80,7 @@ unit_tests = \
 	tests/unit-link_reset \
 	tests/unit-link_socket \
 	tests/unit-lock \
+	tests/unit-login_hung \
 	tests/unit-metrics \
 	tests/unit-place \
 	tests/unit-place_model \
@@ -442,6 +443,8 @@ rounds = \
 	tests/sim.c \
 	tests/sim.h \
 	$(NULL)
+tests_unit_login_hung_SOURCES = tests/unit-login_hung.c $(rounds)
+tests_unit_login_hung_LDFLAGS = $(sim_ldflags)
 tests_unit_watch_probe_SOURCES = tests/unit-watch_probe.c $(rounds)
 tests_unit_watch_probe_LDFLAGS = $(sim_ldflags)
 tests_unit_watch_seek_SOURCES = tests/unit-watch_seek.c $(rounds)

@@ -107,12 +107,17 @@ static void run_placing(void *arg)
     s->over = true;
 }
 
-void place(struct session *s, int login, const char *key,
-                  uint32_t wait_ms)
+void place(struct session *s, int login, const char *key, uint32_t wait_ms)
+{
+    place_until(s, login, key, wait_ms, UINT64_MAX);
+}
+
+void place_until(struct session *s, int login, const char *key,
+                 uint32_t wait_ms, uint64_t deadline)
 {
     *s = (struct session){ .order = {
         .login = logins[login - 1], .write = true, .pool_wait_ms = wait_ms,
-        .mode = key ? ROUTE_STRICT : ROUTE_HINT, .deadline = UINT64_MAX,
+        .mode = key ? ROUTE_STRICT : ROUTE_HINT, .deadline = deadline,
     } };
     if (key) {
         assert_int_equal(route_key_parse(key, strlen(key), &s->key, NULL),

@@ -43,6 +43,9 @@ void pass(unsigned ms);
 
 /* A session of login 1 or 2, strict on key "k0" …, NULL: anywhere. */
 void place(struct session *s, int login, const char *key, uint32_t wait_ms);
+/* The same, until then at most (ns). */
+void place_until(struct session *s, int login, const char *key,
+                 uint32_t wait_ms, uint64_t deadline);
 void give(struct session *s);
 
 /* A session comes and goes: its link stays idle. */
