@@ -5,9 +5,12 @@
  * The great storm: sixteen threads at random keys, in all modes, while the
  * primaries of three groups crash, hang, fail over, are superseded without
  * knowing it and handed over, while leaves move and instances are drained and
- * disabled.  What must hold all the time is in storm/judge.h; afterwards every
+ * disabled.  What must hold all the time is in storm/rule.h; afterwards every
  * row that was acknowledged is there exactly once, what was refused is not, and
  * nothing is left of links, threads and descriptors.
+ *
+ * It lasts until there was occasion to break each rule, however slow the machine
+ * is; if there was none for long, that is a failure.
  *
  * usage: great-storm-test [--seconds=N] [--seed=N] [--long]
  *   --long: what needs many sessions to be told from chance is judged as well
@@ -18,11 +21,11 @@
 #include "autoconf.h"
 
 #include "odbc_tap.h"
-#include "storm/judge.h"
 #include "storm/ledger.h"
 #include "storm/metronome.h"
 #include "storm/muster.h"
 #include "storm/rider.h"
+#include "storm/rule.h"
 #include "storm/storm.h"
 #include "storm/weather.h"
 #include "trouble.h"
@@ -34,7 +37,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static unsigned seed, seconds = 45;
+static unsigned seed, seconds = 45 * (STORM_SLOW > 1 ? 2 : 1);
 static bool is_long;
 static char folder[] = "/tmp/affinity-storm-XXXXXX";
 static char map[60], log_file[60], fleet[500];
@@ -129,6 +132,7 @@ static void report_riders(const struct rider_sums *r)
 {
     enum { ENOUGH = 3000 }; /* for a percentile of 99.9 */
     static const char *const modes[] = { "hint", "prefer", "strict" };
+    const char *name = "an instance that hangs does not delay others";
     double ratio = r->calm > 0 ? r->paused / r->calm : 0;
 
     for (int m = 0; m < 3; m++) {
@@ -144,8 +148,9 @@ static void report_riders(const struct rider_sums *r)
            "while another group's primary hangs: %.2f x\n",
            r->calm, r->calm_count, r->paused, r->paused_count, ratio);
     if (is_long && r->calm_count > ENOUGH && r->paused_count > ENOUGH) {
-        tap_ok(ratio <= 2, "an instance that hangs does not delay others",
-               "%.2f x", ratio);
+        tap_ok(ratio <= 2, name, "%.2f x", ratio);
+    } else {
+        tap_skip(name, "too few sessions for a percentile");
     }
 }
 
@@ -168,8 +173,10 @@ static void report_rows(void)
            "%u are, %u are nobody's: %s", s.ghosts, s.strange, s.error);
 }
 
+/* It goes on until each rule was tried, if that can be had. */
 static void storm(void)
 {
+    enum { MORE_MS = 120000 };
     struct weather_sums weather;
     struct rider_sums riders;
 
@@ -180,13 +187,14 @@ static void storm(void)
     riders_begin(fleet, seed);
     weather_begin(seed);
     storm_rest(seconds * 1000);
+    trouble_await(rule_tried_all, NULL, MORE_MS);
     weather_end(&weather);
     storm_rest(STORM_NOTICE); /* and some calm at the end */
     riders_end(&riders);
     metronome_end();
     report_weather(&weather);
     report_riders(&riders);
-    judge_report();
+    rule_report();
     report_rows();
     muster_end(fleet);
 }

@@ -209,6 +209,8 @@ tests_great_storm_test_SOURCES = \
 	tests/storm/muster.h \
 	tests/storm/rider.c \
 	tests/storm/rider.h \
+	tests/storm/rule.c \
+	tests/storm/rule.h \
 	tests/storm/storm.c \
 	tests/storm/storm.h \
 	tests/storm/weather.c \

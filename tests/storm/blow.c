@@ -9,6 +9,7 @@
 #include "../trouble.h"
 #include "ask.h"
 #include "chronicle.h"
+#include "judge.h"
 #include "storm.h"
 
 #include <stdio.h>
@@ -20,6 +21,8 @@ struct target {
     unsigned *state;
     double safe; /* all acknowledged before is with the standby */
 };
+
+static const char *fleet;
 
 static bool verb(const char *name, unsigned instance)
 {
@@ -123,6 +126,90 @@ static bool hang(struct target *t)
     return verb("resume", t->primary) && ok;
 }
 
+static bool is_anybody_inside(void *arg)
+{
+    const struct target *t = arg;
+    enum { SOME = 3 };
+
+    return judge_inside(t->primary) >= SOME;
+}
+
+/* Pauses it while some have calls there that hang: who is inside when it begins
+   stays so, and others come.  False: nobody is after anything there. */
+static bool catch_some(struct target *t, bool *ok)
+{
+    enum { TIMES = 10, MOMENT_MS = 500 };
+    bool caught = false;
+
+    for (int i = 0; i < TIMES && !caught && *ok; i++) {
+        *ok = verb("pause", t->primary);
+        caught = trouble_await(is_anybody_inside, t, MOMENT_MS);
+        *ok = (caught || verb("resume", t->primary)) && *ok;
+    }
+    return caught;
+}
+
+static bool hang_long(struct target *t)
+{
+    enum { ENOUGH_MS = 500 };
+    bool ok = true;
+    double begin, now;
+    unsigned spell;
+
+    if (!catch_some(t, &ok)) {
+        return ok;
+    }
+    begin = trouble_now();
+    spell = chronicle_begin(SPELL_HUNG, t->primary);
+    weather_phase((int)t->group);
+    do {
+        storm_rest(20);
+        now = trouble_now();
+    } while (now < begin + judge_patience(begin, now) + ENOUGH_MS);
+    weather_phase(WEATHER_CHANGES);
+    chronicle_end(spell);
+    return verb("resume", t->primary) && ok;
+}
+
+/* Says the fleet that the old primary is up again? */
+static bool is_seen(void *arg)
+{
+    const struct target *t = arg;
+    struct answer answer;
+    SQLHDBC dbc = ask_open(fleet, &answer);
+    char name[20], state[20] = "";
+
+    if (dbc) {
+        snprintf(name, sizeof name, "%s-tcp", storm_name(t->primary));
+        trouble_instance(dbc, name, "state", state, sizeof state);
+        odbc_close(dbc);
+    }
+    return strcmp(state, "up") == 0;
+}
+
+/* The old primary, which the fleet knows again, believes to be one, and others
+   are there who want to write. */
+static bool rival(struct target *t)
+{
+    bool ok = trouble_await(is_seen, t, 20000);
+    SQLHDBC old = look_at(t->primary);
+    unsigned spell;
+
+    ok = old &&
+         strcmp(ask(old, "SELECT pg_is_in_recovery()::int").text, "0") == 0 &&
+         ok;
+    odbc_close(old);
+    if (ok) {
+        spell = chronicle_begin(SPELL_RIVAL, t->group);
+        rest(t, 500, 2000);
+        chronicle_end(spell);
+    } else {
+        printf("# %s, which is superseded, was not seen as a primary\n",
+               storm_name(t->primary));
+    }
+    return ok;
+}
+
 /* The fleet has time to see the successor before the old one goes on. */
 static bool supersede(struct target *t)
 {
@@ -131,8 +218,7 @@ static bool supersede(struct target *t)
     rest(t, 0, 2500);
     ok = succeed(t, "supersede") && ok;
     storm_rest(STORM_NOTICE);
-    ok = verb("resume", t->primary) && ok;
-    rest(t, 1500, 3000);
+    ok = verb("resume", t->primary) && rival(t) && ok;
     ok = verb("crash", t->primary) && ok;
     chronicle_loss(t->group, t->safe);
     return verb("revive", t->primary) && ok;
@@ -243,14 +329,20 @@ static bool move(struct target *t)
     return ok;
 }
 
+void blow_begin(const char *string)
+{
+    fleet = string;
+}
+
 bool blow_strike(enum blow blow, unsigned group, unsigned *state)
 {
     static bool (*const blows[BLOWS])(struct target *) = {
         [BLOW_CRASH] = crash,        [BLOW_FAILOVER] = failover,
-        [BLOW_PAUSE] = hang,         [BLOW_SUPERSEDE] = supersede,
-        [BLOW_HANDOVER] = hand_over, [BLOW_STANDBY] = strike_standby,
-        [BLOW_GROUP] = crash_group,  [BLOW_FLAP] = flap,
-        [BLOW_TWO] = crash_and_hang, [BLOW_MOVE] = move,
+        [BLOW_PAUSE] = hang,         [BLOW_HANG] = hang_long,
+        [BLOW_HANDOVER] = hand_over, [BLOW_SUPERSEDE] = supersede,
+        [BLOW_GROUP] = crash_group,  [BLOW_STANDBY] = strike_standby,
+        [BLOW_TWO] = crash_and_hang, [BLOW_FLAP] = flap,
+        [BLOW_MOVE] = move,
     };
     struct target t = { .group = group, .state = state };
     bool troubles = blow != BLOW_STANDBY && blow != BLOW_MOVE, ok;

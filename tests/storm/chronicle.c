@@ -187,8 +187,15 @@ bool chronicle_lost(unsigned group, double from, double to)
 const char *chronicle_say(double from, double to)
 {
     static const char *const words[SPELLS] = {
-        "away",   "trouble in group of", "closed", "drained", "shut", "culled",
+        "away",
+        "trouble in group of",
+        "closed",
+        "drained",
+        "shut",
+        "culled",
         "moving",
+        "hangs",
+        "a rival in group of",
     };
     static _Thread_local char out[900];
     size_t used = 0;
@@ -197,7 +204,8 @@ const char *chronicle_say(double from, double to)
     pthread_mutex_lock(&lock);
     for (unsigned n = 0; n < spells.count; n++) {
         const struct entry *e = &spells.entries[n];
-        bool leaf = e->kind == SPELL_MOVING || e->kind == SPELL_TROUBLE;
+        bool leaf = e->kind == SPELL_MOVING || e->kind == SPELL_TROUBLE ||
+                    e->kind == SPELL_RIVAL;
 
         /* and what ended shortly before */
         if (touches(e, from - 3000, to) && used < sizeof out - 80) {

@@ -22,6 +22,9 @@ enum spell {
     SPELL_SHUT,    /* an instance, by the map file; the file is written */
     SPELL_CULLED,  /* an instance: some of its backends were ended */
     SPELL_MOVING,  /* a leaf */
+    SPELL_HUNG,    /* an instance hangs for longer than STORM_HUNG */
+    SPELL_RIVAL,   /* a group: one that is superseded answers as its primary,
+                      and the fleet has seen it */
     SPELLS
 };
 

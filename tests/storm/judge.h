@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The rules that hold all the time, and who breaks them.  What happened to a
+ * Who breaks the rules (rule.h), and who could have.  What happened to a
  * session is excused only by what the chronicle says of that time.
  */
 #ifndef STORM_JUDGE_H
@@ -12,32 +12,7 @@
 
 #include "../trouble.h"
 #include "ledger.h"
-
-enum rule {
-    RULE_STRICT,   /* strict is on an owner by the map of the time */
-    RULE_WRITE,    /* who may write is on a primary that is not superseded */
-    RULE_SERVED,   /* hint, prefer and no key are served */
-    RULE_REFUSED,  /* strict is refused only while its owner is in trouble */
-    RULE_CLOSED,   /* nothing new where it is drained or disabled */
-    RULE_WHERE,    /* a session is where it says */
-    RULE_CUT,      /* a session dies only with its instance */
-    RULE_ERROR,    /* a statement fails only by trouble */
-    RULE_UNKNOWN,  /* a link that dies with a write: the error says whether it
-                      was done, or that nobody knows */
-    RULE_TWICE,    /* no statement is run twice */
-    RULE_READ,     /* what was acknowledged is read */
-    RULE_DEADLINE, /* connecting ends in time */
-    RULE_HUNG,     /* a call that hangs inside is ended in time */
-    RULE_RETURN,   /* disconnecting waits for nobody */
-    RULES
-};
-
-/* A breach, with what is to be said of it; the first few are kept. */
-void judge_breach(enum rule rule, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* A TAP result for each rule. */
-void judge_report(void);
+#include "rule.h"
 
 /* One session from its connect to its disconnect. */
 struct ride {
@@ -58,6 +33,21 @@ void judge_question(const struct ride *ride, char *sql, size_t size);
 bool judge_connect(struct ride *ride);
 /* Where it really is. */
 void judge_where(struct ride *ride, const char *answer);
+
+/* A statement begins, now: what is returned. */
+double judge_begin(const struct ride *ride);
+/* So many are at it, on this instance. */
+unsigned judge_inside(unsigned instance);
+
+/* A call that began at `from` on an instance that hangs has ended when it has
+   taken so many ms, by what is known until `to`.  A fleet that is late itself
+   blames nobody, and gives the instance its time again. */
+double judge_patience(double from, double to);
+
+/* A statement has ended, well or not, begun at `begin`.  `wrote`: it was
+   acknowledged, and what it wrote stays. */
+void judge_call(const struct ride *ride, const char *sql, bool wrote,
+                double begin);
 
 /* A call has failed with this first record, begun at `begin`.  Returns what
    became of a write that it was, sent by itself. */

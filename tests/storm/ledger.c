@@ -79,7 +79,8 @@ static bool count_leaf(SQLHDBC dbc, const char *leaf)
     SQLHSTMT stmt;
     SQLRETURN rc;
 
-    snprintf(sql, sizeof sql, "SELECT customer_id, id FROM %s WHERE id >= %lld",
+    snprintf(sql, sizeof sql,
+             "SELECT customer_id, amount::bigint FROM %s WHERE amount >= %lld",
              leaf, first_id);
     SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt);
     rc = SQLExecDirect(stmt, (SQLCHAR *)sql, SQL_NTS);

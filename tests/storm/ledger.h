@@ -30,7 +30,7 @@ struct row {
 };
 
 /* A new row of this rider, its outcome unknown; its id is what goes into the
-   column id. */
+   column amount. */
 long long ledger_open(unsigned rider, unsigned key);
 struct row *ledger_row(long long id); /* NULL: it is none of ours */
 

@@ -54,7 +54,7 @@ static void plan(struct rider *r, struct ride *ride, char *string, size_t size)
     ride->keyed = storm_draw(&r->state, 10) > 0;
     ride->strict = ride->keyed && r->mode == 2;
     ride->writes = storm_draw(&r->state, 4) > 0;
-    ride->t.login_timeout = storm_draw(&r->state, 20) ? 0 : STORM_SLOW;
+    ride->t.login_timeout = storm_draw(&r->state, 6) ? 0 : STORM_SLOW;
     if (ride->keyed) {
         snprintf(key, sizeof key, ";AffinityKey=%u", ride->key);
     }
@@ -113,9 +113,10 @@ static bool connect_ride(struct rider *r, struct ride *ride, const char *string)
 static bool read_one(struct rider *r, struct ride *ride, const char *sql,
                      struct answer *answer)
 {
-    double begin = trouble_now();
+    double begin = judge_begin(ride);
 
     *answer = ask(ride->t.dbc, sql);
+    judge_call(ride, sql, false, begin);
     if (!answer->good) {
         judge_failure(ride, answer->text, sql, begin);
         r->sums.failed += !ride->lost;
@@ -150,7 +151,7 @@ static bool read_own(struct rider *r, struct ride *ride)
     row = ledger_row(id);
     snprintf(sql, sizeof sql,
              "SELECT count(*) FROM orders WHERE customer_id = "
-             "%u AND id = %lld",
+             "%u AND amount = %lld",
              row->key, id);
     if (!read_one(r, ride, sql, &answer)) {
         return false;
@@ -159,30 +160,41 @@ static bool read_own(struct rider *r, struct ride *ride)
         calm &= !chronicle_was(SPELL_TROUBLE, n, row->begun, trouble_now()) &&
                 !chronicle_was(SPELL_MOVING, n, row->begun, trouble_now());
     }
+    if (calm) {
+        rule_tried(RULE_READ);
+    }
     if (calm && strcmp(answer.text, "1") != 0) {
-        judge_breach(RULE_READ, "key %u on '%s', '%s': %s", ride->key,
-                     ride->t.instance, sql, answer.text);
+        rule_broken(RULE_READ, "key %u on '%s', '%s': %s", ride->key,
+                    ride->t.instance, sql, answer.text);
     }
     return true;
 }
 
-/* Its outcome is in the ledger if it is sent by itself; else it depends on the
-   transaction. */
+/* A row that says by its amount which one it is; by its id as well, so that the
+   primary key refuses it a second time, or it is another row each time that the
+   statement is run.  Some take a while, so that many die.  Its outcome is in
+   the ledger if it is sent by itself; else it depends on the transaction. */
 static bool insert(struct rider *r, struct ride *ride, long long id,
                    bool by_itself)
 {
     bool prepared = storm_draw(&r->state, 3) == 0;
-    char sql[120] = "INSERT INTO orders VALUES (?, ?, 'eu', 1, now())";
-    double begin = trouble_now();
+    char first[20] = "?", second[20] = "?", sql[200];
     enum outcome outcome = ROW_DONE;
     struct answer answer;
+    double begin;
 
     if (!prepared) {
-        snprintf(sql, sizeof sql,
-                 "INSERT INTO orders VALUES (%u, %lld, 'eu', 1, now())",
-                 ride->key, id);
+        snprintf(first, sizeof first, "%u", ride->key);
+        snprintf(second, sizeof second, "%lld", id);
     }
+    snprintf(sql, sizeof sql,
+             "INSERT INTO orders SELECT k, %s, 'eu', i, now() FROM (VALUES "
+             "(%s::bigint, %s::bigint)) v (k, i)%s",
+             storm_draw(&r->state, 2) ? "i" : "(random() * 9e18)::bigint",
+             first, second, storm_draw(&r->state, 4) ? "" : ", pg_sleep(0.05)");
+    begin = judge_begin(ride);
     answer = ask_to(ride->t.dbc, sql, prepared, ride->key, id);
+    judge_call(ride, sql, answer.good && by_itself, begin);
     if (!answer.good) {
         outcome = judge_failure(ride, answer.text, sql, begin);
         r->sums.failed += !ride->lost;
@@ -198,9 +210,12 @@ static enum outcome commit(struct rider *r, struct ride *ride, double *begin)
 {
     enum outcome outcome;
     char record[ASK_MAX];
+    bool good;
 
-    *begin = trouble_now();
-    if (SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, ride->t.dbc, SQL_COMMIT))) {
+    *begin = judge_begin(ride);
+    good = SQL_SUCCEEDED(SQLEndTran(SQL_HANDLE_DBC, ride->t.dbc, SQL_COMMIT));
+    judge_call(ride, "COMMIT", good, *begin);
+    if (good) {
         return ROW_DONE;
     }
     ask_record(SQL_HANDLE_DBC, ride->t.dbc, record);
@@ -252,16 +267,19 @@ static bool transact(struct rider *r, struct ride *ride)
 }
 
 /* Whether the cancel came in time is chance; it must not come to anybody
-   else. */
+   else.  The manager takes a statement that was cancelled between executing and
+   fetching for one that was not executed. */
 static bool cancel_one(struct rider *r, struct ride *ride)
 {
     const char *sql = "SELECT pg_sleep(0.03)";
-    double begin = trouble_now();
+    double begin = judge_begin(ride);
     struct answer answer =
         ask_and_cancel(ride->t.dbc, sql, storm_draw(&r->state, 40));
 
+    judge_call(ride, sql, false, begin);
     if (answer.good || strncmp(answer.text, "57014", 5) == 0 ||
-        strncmp(answer.text, "HY008", 5) == 0) {
+        strncmp(answer.text, "HY008", 5) == 0 ||
+        strstr(answer.text, "[Driver Manager]Function sequence error")) {
         return true;
     }
     judge_failure(ride, answer.text, sql, begin);

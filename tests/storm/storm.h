@@ -44,6 +44,11 @@ enum {
    jitter, and what a probe takes. */
 enum { STORM_NOTICE = 2 * STORM_INTERVAL * 12 / 10 + STORM_SLACK };
 
+/* A call that hangs inside the inner driver has ended by then: the fleet has
+   asked, and given up asking.  Where no link is idle a probe opens one, and has
+   ConnectTimeout for it. */
+enum { STORM_HUNG = STORM_INTERVAL * 12 / 10 + STORM_CONNECT + STORM_SLACK };
+
 static inline unsigned storm_group(unsigned instance)
 {
     return instance / 2;

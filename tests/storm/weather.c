@@ -61,55 +61,108 @@ void weather_rest(unsigned ms)
     }
 }
 
-/* ---- the hand that strikes ---------------------------------------------- */
+/* ---- decks ------------------------------------------------------------- */
 
-static void shuffle(enum blow *deck, unsigned count, unsigned *state)
+/* A number of cards that are dealt in random order, and then anew. */
+struct deck {
+    unsigned cards[BLOWS], count, dealt;
+};
+
+static void shuffle(struct deck *deck, unsigned *state)
 {
-    for (unsigned n = count; n > 1; n--) {
+    for (unsigned n = deck->count; n > 1; n--) {
         unsigned other = storm_draw(state, n);
-        enum blow blow = deck[n - 1];
+        unsigned card = deck->cards[n - 1];
 
-        deck[n - 1] = deck[other];
-        deck[other] = blow;
+        deck->cards[n - 1] = deck->cards[other];
+        deck->cards[other] = card;
     }
+    deck->dealt = 0;
 }
 
+static struct deck new_deck(unsigned count, unsigned *state)
+{
+    struct deck deck = { .count = count };
+
+    for (unsigned n = 0; n < count; n++) {
+        deck.cards[n] = n;
+    }
+    shuffle(&deck, state);
+    return deck;
+}
+
+static unsigned deal(struct deck *deck, unsigned *state)
+{
+    if (deck->dealt == deck->count) {
+        shuffle(deck, state);
+    }
+    return deck->cards[deck->dealt++];
+}
+
+/* ---- the hand that strikes ---------------------------------------------- */
+
+/* Without them a call that is not ended, and a superseded primary that gets
+   writes, would go unnoticed. */
+static bool is_needed(unsigned blow)
+{
+    return blow == BLOW_HANG || blow == BLOW_SUPERSEDE;
+}
+
+/* Those first, while each group still has its leaf. */
+static unsigned put_first(struct deck *deck)
+{
+    unsigned first = 0;
+
+    for (unsigned n = 0; n < deck->count; n++) {
+        unsigned card = deck->cards[n];
+
+        if (is_needed(card)) {
+            deck->cards[n] = deck->cards[first];
+            deck->cards[first++] = card;
+        }
+    }
+    return first;
+}
+
+static void strike_once(enum blow blow, bool alone, unsigned *state)
+{
+    static const char *const names[BLOWS] = {
+        "crash",   "failover", "pause", "hang", "supersede", "hand over",
+        "standby", "group",    "flap",  "two",  "move",
+    };
+    unsigned group = storm_draw(state, STORM_GROUPS);
+    double begin;
+
+    keep_last(alone);
+    begin = trouble_now();
+    weather_phase(WEATHER_CHANGES);
+    if (!blow_strike(blow, group, state)) {
+        weather.failed++;
+    }
+    release_last(alone);
+    weather.sums.blows[blow]++;
+    printf("# %6.0f ms: %s, group of n%u: %.0f ms\n", begin, names[blow],
+           group + 1, trouble_now() - begin);
+    weather_phase(WEATHER_CALM);
+}
+
+/* Nobody is kept away from an instance by the other hand when there must be
+   somebody inside. */
 static void *strike(void *unused)
 {
     enum { CALM_BEGIN = 3000, CALM_LEAST = 300, CALM_MORE = 1200 };
-    static const char *const names[BLOWS] = {
-        "crash",   "failover", "pause", "supersede", "hand over",
-        "standby", "group",    "flap",  "two",       "move",
-    };
     unsigned state = weather.seed;
-    enum blow deck[BLOWS];
+    struct deck deck = new_deck(BLOWS, &state);
+    unsigned needed = put_first(&deck);
 
     (void)unused;
-    for (unsigned n = 0; n < BLOWS; n++) {
-        deck[n] = (enum blow)n;
-    }
     weather_phase(WEATHER_CALM);
     weather_rest(CALM_BEGIN);
-    for (unsigned turn = 0; !atomic_load(&weather.over); turn++) {
-        unsigned group = storm_draw(&state, STORM_GROUPS);
-        enum blow blow;
-        double begin;
+    for (unsigned turn = 0; turn < needed || !atomic_load(&weather.over);
+         turn++) {
+        enum blow blow = (enum blow)deal(&deck, &state);
 
-        if (turn % BLOWS == 0) {
-            shuffle(deck, BLOWS, &state);
-        }
-        blow = deck[turn % BLOWS];
-        keep_last(blow == BLOW_TWO);
-        begin = trouble_now();
-        weather_phase(WEATHER_CHANGES);
-        if (!blow_strike(blow, group, &state)) {
-            weather.failed++;
-        }
-        release_last(blow == BLOW_TWO);
-        weather.sums.blows[blow]++;
-        printf("# %6.0f ms: %s, group of n%u: %.0f ms\n", begin, names[blow],
-               group + 1, trouble_now() - begin);
-        weather_phase(WEATHER_CALM);
+        strike_once(blow, blow == BLOW_TWO || turn < needed, &state);
         weather_rest(CALM_LEAST + storm_draw(&state, CALM_MORE));
     }
     return NULL;
@@ -117,20 +170,32 @@ static void *strike(void *unused)
 
 /* ---- the hand that meddles ----------------------------------------------- */
 
+/* Anybody, or somebody whom strict sessions are after. */
+static unsigned choose_instance(bool anybody, unsigned *state)
+{
+    unsigned leaf = storm_draw(state, STORM_LEAVES);
+
+    return anybody ? storm_draw(state, STORM_INSTANCES)
+                   : chronicle_ruler(REIGN_PRIMARY,
+                                     chronicle_ruler(REIGN_LEAF, leaf));
+}
+
 static void *meddle(void *unused)
 {
     enum { MEDDLED_MS = 500 }; /* until its effects are over */
     unsigned state = weather.seed ^ 0x5bd1e995u;
+    struct deck deck = new_deck(MEDDLES, &state);
 
     (void)unused;
-    while (!atomic_load(&weather.over)) {
-        unsigned instance = storm_draw(&state, STORM_INSTANCES);
-        enum meddle what = (enum meddle)storm_draw(&state, MEDDLES);
+    for (unsigned turn = 0; !atomic_load(&weather.over); turn++) {
+        bool anybody = turn >= MEDDLES && storm_draw(&state, 3) == 0;
+        enum meddle what = (enum meddle)deal(&deck, &state);
 
         weather_rest(300 + storm_draw(&state, 4000));
         keep_last(meddle_closes(what));
         atomic_store(&weather.meddles, true);
-        weather.failed += !meddle_with(what, instance, &state);
+        weather.failed +=
+            !meddle_with(what, choose_instance(anybody, &state), &state);
         weather.sums.meddles[what]++;
         storm_rest(MEDDLED_MS);
         atomic_store(&weather.meddles, false);
@@ -149,6 +214,7 @@ bool weather_clear(const char *fleet, const char *map)
     for (unsigned l = 0; l < STORM_LEAVES; l++) {
         chronicle_crown(REIGN_LEAF, l, l);
     }
+    blow_begin(fleet);
     return meddle_begin(fleet, map);
 }
 

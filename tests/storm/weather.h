@@ -8,6 +8,8 @@
  * is to be learnt or opened anew).  Both go through a deck of what they can,
  * shuffled by the seed, write into the chronicle what they do, and leave
  * everything whole.  At any time a primary of some group is able to serve.
+ * Every storm begins with the blows that some rules cannot be judged without,
+ * however short it is.
  */
 #ifndef STORM_WEATHER_H
 #define STORM_WEATHER_H
@@ -18,6 +20,7 @@ enum blow {
     BLOW_CRASH,     /* a primary is killed and comes back */
     BLOW_FAILOVER,  /* killed, its standby promoted, it joins that */
     BLOW_PAUSE,     /* it hangs and goes on */
+    BLOW_HANG,      /* it hangs until every call inside must have been ended */
     BLOW_SUPERSEDE, /* it hangs, its standby is promoted, it goes on and
                        believes to be the primary still */
     BLOW_HANDOVER,  /* a promotion as planned */
@@ -42,8 +45,8 @@ struct weather_sums {
     unsigned failed; /* what a hand wanted to do and could not */
 };
 
-/* fleet: the beginning of connection strings; map: the fleet's map file, which
-   is written here for the first time by weather_clear(). */
+/* fleet: the beginning of connection strings, which lasts; map: the fleet's map
+   file, which is written here for the first time by weather_clear(). */
 bool weather_clear(const char *fleet, const char *map);
 void weather_begin(unsigned seed);
 /* Lets both hands finish what they are at. */
@@ -64,6 +67,9 @@ void weather_rest(unsigned ms); /* so long, or until it is over */
 /* Strikes a group, and returns when all is whole again.  False: a verb of
    setup/sandbox failed. */
 bool blow_strike(enum blow blow, unsigned group, unsigned *state);
+
+/* The beginning of connection strings. */
+void blow_begin(const char *fleet);
 
 /* Writes the map file, in which nothing is disabled. */
 bool meddle_begin(const char *fleet, const char *map);
