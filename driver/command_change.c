@@ -121,7 +121,7 @@ bool command_refresh_config(const struct command_view *view,
 {
     command_answer_add(answer, command_facts_or_null(view->fleet->config.map));
     command_answer_yes(answer, *view->fleet->config.map != '\0');
-    return fleet_file_read(view->fleet, why);
+    return fleet_file_refresh(view->fleet, why);
 }
 
 /* ---- draining ------------------------------------------------------------ */

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "fleet_disk.h"
 #include "fleet_facts.h"
 #include "fleet_probe.h"
 #include "fleet_state.h"
@@ -86,10 +87,10 @@ struct fleet_file_look {
 /* The metrics file (watch_metrics.c): the clock's thread's, but for mark and
    troubled, which are its helper's while that is busy. */
 struct fleet_metrics {
+    struct fleet_disk disk; /* what writes it */
     uint64_t due;   /* ns: to be written next */
     uint32_t links; /* as last written */
     bool used;      /* likewise */
-    _Atomic bool busy;
     bool troubled;  /* it could not be, and that was said */
     struct metrics_mark mark;
 };
@@ -118,10 +119,18 @@ struct fleet {
 
     /* the map file (fleet_file.h): as it was when read, and when last looked
        at */
-    struct mutex file_lock; /* LOCK_FILE */
-    struct fleet_file_look file_read, file_seen; /* guarded by it */
-    struct lane *reading; /* of files, and writing */
-    uint64_t file_look_at; /* ns: the keeper's clock looks next */
+    struct fleet_file {
+        struct fleet_disk disk; /* what looks at it and reads it */
+        uint64_t look_at;       /* ns: the keeper's clock looks next */
+        struct fleet_file_look read, seen; /* the helper's that is at it */
+        struct mutex lock; /* LOCK_FILE; guards what follows */
+        struct cond told;  /* done has risen */
+        uint32_t asked, done; /* how often REFRESH AFFINITY CONFIG wanted it
+                                 read, and up to which of those it was */
+        struct why why;       /* how that went: code 0 = well */
+    } file;
+    struct fleet_disk logging; /* what writes the log */
+    struct job ending;         /* the last one, when nobody needs it any more */
     struct fleet_metrics metrics;
 
     const char *sections;  /* secret: what the instances' DSNs said; fixed */
@@ -298,7 +307,10 @@ void fleet_view(struct fleet *fleet, uint32_t i,
    each; NULL with *count 0: none, or out of memory.  For exit. */
 struct fleet **fleet_all(uint32_t *count);
 
-/* Removes its metrics file, if it has written one.  Nobody writes it. */
-void fleet_end_metrics(struct fleet *fleet);
+/* Writes what is still to be logged, and removes its metrics file, where no
+   helper is at it: for its end.  Has a helper do so and retains the fleet
+   meanwhile; without one it is done here, and may wait for a disk.  No lock may
+   be held. */
+void fleet_end_files(struct fleet *fleet);
 
 #endif

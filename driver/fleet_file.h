@@ -5,7 +5,8 @@
  * The map file (AffinityMap), read again while its fleet is in use: weights,
  * limits, groups, who is enabled and who owns what are in force at once, for
  * sessions that are there as for those to come.  A file that cannot be read as
- * it stands changes nothing; why is an event.
+ * it stands changes nothing; why is an event.  Helper threads do all that
+ * touches it, one at a time (fleet_disk.h).
  */
 #ifndef FLEET_FILE_H
 #define FLEET_FILE_H
@@ -16,18 +17,20 @@
 
 struct fleet;
 
-/* Remembers what the file is like (before it is read the first time).
-   Locks: takes LOCK_FILE. */
+/* Remembers what the file is like (before it is read the first time, and by
+   nobody but who makes the fleet).  May wait for a disk. */
 void fleet_file_note(struct fleet *fleet);
 
-/* Has it changed since it was last read, and not since the last look, so that
-   nobody is writing it?  One stat(2).  False without an AffinityMap.
-   Locks: as above. */
-bool fleet_file_changed(struct fleet *fleet);
+/* Has a helper look whether it has changed since it was last read, and not
+   since the last look, so that nobody is writing it; then the helper reads
+   it, and an event tells how that went.  Nothing happens while one is at it.
+   No lock may be held. */
+void fleet_file_look(struct fleet *fleet);
 
-/* Reads it.  False: why names file, section and key, and all is as before.
-   Locks: takes LOCK_FILE for as long as reading lasts, and LOCK_FLEET; none may
-   be held.  May wait for a disk. */
-bool fleet_file_read(struct fleet *fleet, struct why *why);
+/* Has a helper read it, and waits for that, KEEPER_OVERDUE_MS at most.  False:
+   why names file, section and key, or says that the disk does not answer, and
+   all is as before.  True without an AffinityMap.
+   Locks: takes LOCK_FILE; none may be held. */
+bool fleet_file_refresh(struct fleet *fleet, struct why *why);
 
 #endif

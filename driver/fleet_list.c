@@ -28,6 +28,7 @@
 #include "topology.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,16 +151,8 @@ static void set_up_member(struct fleet *fleet, uint32_t i, uint64_t phase)
     m->pool_max = limits.pool_max ? limits.pool_max : fleet->config.pool_max;
 }
 
-void fleet_end_metrics(struct fleet *fleet)
-{
-    if (!atomic_load(&fleet->metrics.busy)) {
-        metrics_remove(fleet->config.metrics, &fleet->metrics.mark);
-    }
-}
-
 static void free_fleet(struct fleet *fleet)
 {
-    fleet_end_metrics(fleet);
     topology_free(fleet->topology);
     events_free(fleet->events);
     for (uint32_t i = 0; fleet->instances && i < fleet->count; i++) {
@@ -171,8 +164,11 @@ static void free_fleet(struct fleet *fleet)
     config_free_fleet(&fleet->config);
     free(fleet->dsn);
     secret_free(fleet->sections);
-    lane_close(fleet->reading);
-    mutex_destroy(&fleet->file_lock);
+    fleet_disk_end(&fleet->file.disk);
+    fleet_disk_end(&fleet->logging);
+    fleet_disk_end(&fleet->metrics.disk);
+    cond_destroy(&fleet->file.told);
+    mutex_destroy(&fleet->file.lock);
     mutex_destroy(&fleet->lock);
     free(fleet->instances);
     free(fleet->members);
@@ -191,7 +187,8 @@ static struct fleet *make_fleet(const struct config *config, struct why *why)
         return NULL;
     }
     mutex_init(&fleet->lock, LOCK_FLEET);
-    mutex_init(&fleet->file_lock, LOCK_FILE);
+    mutex_init(&fleet->file.lock, LOCK_FILE);
+    cond_init(&fleet->file.told);
     fleet->refs = 1;
     fleet->files = inifile_fingerprint();
     text_init_wiped(&sections);
@@ -202,9 +199,11 @@ static struct fleet *make_fleet(const struct config *config, struct why *why)
     fleet->members = calloc(fleet->count + 1, sizeof *fleet->members);
     fleet->events = events_new(ok ? fleet->config.log : "",
                                (enum log_level)fleet->config.level);
-    fleet->reading = lane_new();
+    ok = fleet_disk_init(&fleet->file.disk, "the map file") &&
+         fleet_disk_init(&fleet->logging, "the log") &&
+         fleet_disk_init(&fleet->metrics.disk, "the metrics file") && ok;
     if (!ok || !fleet->dsn || !fleet->instances || !fleet->members ||
-        !fleet->events || !fleet->reading) {
+        !fleet->events) {
         why_memory(why);
         ok = false;
     }
@@ -392,6 +391,46 @@ struct fleet *fleet_retain(struct fleet *fleet)
     return fleet;
 }
 
+/* ---- its end ------------------------------------------------------------- */
+
+/* Nobody writes either file but, perhaps, a helper that hangs in it. */
+static void end_files(struct fleet *fleet, void *unused)
+{
+    (void)unused;
+    events_write(fleet->events);
+    if (!fleet_disk_is_busy(&fleet->metrics.disk)) {
+        metrics_remove(fleet->config.metrics, &fleet->metrics.mark);
+    }
+}
+
+void fleet_end_files(struct fleet *fleet)
+{
+    if (!fleet_disk_begin(fleet, &fleet->logging, end_files, NULL) &&
+        !fleet_disk_is_busy(&fleet->logging)) {
+        end_files(fleet, NULL);
+    }
+}
+
+static void run_end(struct job *job)
+{
+    struct fleet *fleet =
+        (struct fleet *)((char *)job - offsetof(struct fleet, ending));
+
+    end_files(fleet, NULL);
+    free_fleet(fleet);
+}
+
+/* Whoever lets go of it last, the keeper's clock perhaps, waits for no disk. */
+static void end(struct fleet *fleet)
+{
+    bool files = *fleet->config.log || fleet->metrics.mark.is;
+
+    fleet->ending.run = run_end;
+    if (!files || !keeper_submit(fleet->logging.lane, &fleet->ending)) {
+        run_end(&fleet->ending);
+    }
+}
+
 void fleet_release(struct fleet *fleet)
 {
     bool last;
@@ -403,7 +442,7 @@ void fleet_release(struct fleet *fleet)
     }
     mutex_unlock(&fleets.lock);
     if (last) {
-        free_fleet(fleet);
+        end(fleet);
     }
 }
 

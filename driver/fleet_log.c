@@ -5,41 +5,24 @@
 
 #include "fleet_log.h"
 
-#include <stdlib.h>
-
 #include "event.h"
 #include "fleet.h"
 
-struct writing {
-    struct job job; /* first */
-    struct fleet *fleet;
-};
-
-static void run_write(struct job *job)
+static void run_write(struct fleet *fleet, void *unused)
 {
-    struct writing *writing = (struct writing *)job;
-
-    events_write_claimed(writing->fleet->events);
-    fleet_release(writing->fleet);
-    free(writing);
+    (void)unused;
+    events_write_claimed(fleet->events);
 }
 
 void fleet_log(struct fleet *fleet)
 {
-    struct writing *writing;
+    if (events_claim(fleet->events) &&
+        !fleet_disk_begin(fleet, &fleet->logging, run_write, NULL)) {
+        events_leave(fleet->events);
+    }
+}
 
-    if (!events_claim(fleet->events)) {
-        return;
-    }
-    writing = calloc(1, sizeof *writing);
-    if (writing) {
-        writing->job.run = run_write;
-        writing->fleet = fleet_retain(fleet);
-        if (keeper_submit(fleet->reading, &writing->job)) {
-            return;
-        }
-        fleet_release(fleet);
-        free(writing);
-    }
-    events_leave(fleet->events);
+uint64_t fleet_log_look(struct fleet *fleet, uint64_t now)
+{
+    return fleet_disk_look(fleet, &fleet->logging, fleet->config.log, now);
 }

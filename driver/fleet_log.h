@@ -9,10 +9,15 @@
 #ifndef FLEET_LOG_H
 #define FLEET_LOG_H
 
+#include <stdint.h>
+
 struct fleet;
 
 /* Has a helper write what is still to be written, unless one is at it.  Without
    one (at exit) it is left for the next time.  No lock may be held. */
 void fleet_log(struct fleet *fleet);
+
+/* Tells of one who takes too long; as fleet_disk_look(). */
+uint64_t fleet_log_look(struct fleet *fleet, uint64_t now);
 
 #endif

@@ -61,6 +61,11 @@ void lane_limit(struct lane *lane, unsigned most);
    Locks: takes LOCK_KEEPER. */
 void lane_doubt(struct lane *lane, bool doubtful);
 
+/* Its jobs begin only while a quarter of the threads are free, whether any of
+   them runs or not: they may hang, and that quarter is for others.
+   Locks: takes LOCK_KEEPER. */
+void lane_give_way(struct lane *lane);
+
 /* ns: when the job of it began that has been running longest; 0 = none runs.
    Locks: takes LOCK_KEEPER. */
 uint64_t lane_busy_since(const struct lane *lane);
@@ -74,6 +79,9 @@ bool keeper_submit(struct lane *lane, struct job *job);
    False: it has begun.  Locks: takes LOCK_KEEPER; the caller sees to it that
    the job is still there. */
 bool keeper_withdraw(struct job *job);
+
+/* Waits until no job is queued or running, or until clock_ns() >= until. */
+void keeper_await(uint64_t until);
 
 /* Waits until no job is queued or running, or until clock_ns() >= until;
    afterwards nothing more is accepted.  For exit: threads sleep from then on

@@ -7,7 +7,8 @@
  *
  * A lane's allowance shrinks as threads get scarce, and the last quarter of
  * them is for lanes in which nothing runs, overdue or not: an instance that
- * hangs, however much is queued for it, leaves them to those that answer.  The
+ * hangs, however much is queued for it, leaves them to those that answer, and
+ * so does a disk, however many fleets have files on it (lane_give_way()).  The
  * last eighth is for lanes that are not in doubt, since hundreds of instances
  * may hang at once in a lane each.
  *
@@ -41,6 +42,7 @@ struct lane {
     bool listed; /* in crew.lanes: has work queued */
     bool closed;
     bool doubtful;
+    bool gives_way; /* to others, when threads get scarce */
     struct lane *prev, *next;
 };
 
@@ -96,7 +98,8 @@ static unsigned lane_room(const struct lane *lane, uint64_t now)
     const struct shift *s;
     unsigned n = lane->running, most = allowance();
 
-    if (lane->doubtful && crew.doubtful >= KEEPER_DOUBTFUL_MAX) {
+    if ((lane->doubtful && crew.doubtful >= KEEPER_DOUBTFUL_MAX) ||
+        (lane->gives_way && crew.running >= KEEPER_THREADS_MAX * 3 / 4)) {
         return 0;
     }
     most = lane->limit < most ? lane->limit : most;
@@ -297,6 +300,13 @@ void lane_doubt(struct lane *lane, bool doubtful)
     mutex_unlock(&crew.lock);
 }
 
+void lane_give_way(struct lane *lane)
+{
+    mutex_lock(&crew.lock);
+    lane->gives_way = true;
+    mutex_unlock(&crew.lock);
+}
+
 void lane_close(struct lane *lane)
 {
     if (lane) {
@@ -366,15 +376,29 @@ bool keeper_withdraw(struct job *job)
     return queued;
 }
 
+/* True: nothing is queued or running. */
+static bool await_quiet_locked(uint64_t until)
+{
+    mutex_assert_held(&crew.lock);
+    while (crew.queued + crew.running > 0 &&
+           cond_wait(&crew.quiet, &crew.lock, until)) {
+    }
+    return crew.queued + crew.running == 0;
+}
+
+void keeper_await(uint64_t until)
+{
+    mutex_lock(&crew.lock);
+    await_quiet_locked(until);
+    mutex_unlock(&crew.lock);
+}
+
 bool keeper_finish(uint64_t until)
 {
     bool done;
 
     mutex_lock(&crew.lock);
-    while (crew.queued + crew.running > 0 &&
-           cond_wait(&crew.quiet, &crew.lock, until)) {
-    }
-    done = crew.queued + crew.running == 0;
+    done = await_quiet_locked(until);
     crew.finished = true;
     mutex_unlock(&crew.lock);
     return done;

@@ -33,6 +33,7 @@ EXTRA_DIST += \
 	driver/event.h \
 	driver/fleet.h \
 	driver/fleet_balance.h \
+	driver/fleet_disk.h \
 	driver/fleet_drain.h \
 	driver/fleet_facts.h \
 	driver/fleet_file.h \
@@ -173,6 +174,7 @@ driver_libcore_la_SOURCES = \
 	driver/pool_stat.c \
 	driver/fleet.c \
 	driver/fleet_balance.c \
+	driver/fleet_disk.c \
 	driver/fleet_drain.c \
 	driver/fleet_facts.c \
 	driver/fleet_file.c \

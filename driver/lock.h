@@ -26,7 +26,7 @@ enum lock_rank {
     LOCK_DBC,
     LOCK_FLEETS,  /* the list of all fleets */
     LOCK_DRAINS,  /* the list of what is drained */
-    LOCK_FILE,    /* a fleet's map file: who reads it */
+    LOCK_FILE,    /* a fleet's map file: who wants it read */
     LOCK_LOGIN,   /* a login's pools and waiters */
     LOCK_SHELF,   /* one shelf of links that were given back */
     LOCK_FLEET,   /* instances' health and identity, the list of logins */

@@ -28,7 +28,7 @@
 #include "keeper_clock.h"
 #include "login.h"
 
-enum { EXIT_MS = 1000 };
+enum { EXIT_MS = 1000, FILES_MS = 500 };
 
 static void at_exit(void)
 {
@@ -47,10 +47,12 @@ static void at_exit(void)
         login_retire_all(fleets[i]);
         fleet_log(fleets[i]);
     }
-    keeper_finish(until);
+    keeper_await(until);
     for (uint32_t i = 0; i < count; i++) {
-        events_write(fleets[i]->events); /* unless a helper hangs in it */
-        fleet_end_metrics(fleets[i]);
+        fleet_end_files(fleets[i]);
+    }
+    keeper_finish(clock_ns() + FILES_MS * NS_PER_MS);
+    for (uint32_t i = 0; i < count; i++) {
         fleet_release(fleets[i]);
     }
     free(fleets);

@@ -499,7 +499,9 @@ struct topology_file *topology_file_read(const char *path,
 
     if (ok) {
         file = new_file(fleet->count, why);
-        ini = file ? topology_ini_load(path, why) : NULL;
+        ini = file ? topology_ini_load(
+                         scan.copy < 0 ? path : scan.copy_path, path, why)
+                   : NULL;
         ok = ini != NULL;
     }
     ok = ok && take_entries(file, path, &scan, ini, owned, why) &&

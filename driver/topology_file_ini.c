@@ -68,12 +68,13 @@ static dictionary *load(const char *path)
     return dictionary;
 }
 
-struct topology_ini *topology_ini_load(const char *path, struct why *why)
+struct topology_ini *topology_ini_load(const char *path, const char *name,
+                                       struct why *why)
 {
     dictionary *dictionary = iniparser.there ? load(path) : NULL;
 
     if (!dictionary) {
-        why_set(why, WHY_INI, "AffinityMap %s: %s", path,
+        why_set(why, WHY_INI, "AffinityMap %s: %s", name,
                 iniparser.there
                     ? "iniparser does not read it"
                     : "iniparser, " AFF_INIPARSER_SONAME ", cannot be loaded");

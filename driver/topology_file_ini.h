@@ -9,8 +9,10 @@
 
 struct topology_ini;
 
-/* NULL: why.  Locks: takes iniparser's, of rank LOCK_INI. */
-struct topology_ini *topology_ini_load(const char *path, struct why *why);
+/* Reads the file at `path`, which is called `name`.  NULL: why.
+   Locks: takes iniparser's, of rank LOCK_INI. */
+struct topology_ini *topology_ini_load(const char *path, const char *name,
+                                       struct why *why);
 
 /* The value of "section:key", both in lower case, or NULL; lives as long as
    ini. */

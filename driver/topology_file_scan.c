@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The lines of the map file, as iniparser 4.1 will see them.
+ * The lines of the map file, as iniparser 4.1 will see them, and the file as
+ * it is given to iniparser.
  */
 #include "autoconf.h"
 
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -272,17 +274,68 @@ static FILE *open_regular(const char *path, struct why *why)
     return file;
 }
 
+/* Copies the rest of what is open, up to one byte more than it may have.
+   False: errno tells. */
+static bool copy_to(int to, int from)
+{
+    char bytes[8192];
+    ssize_t n = 1;
+
+    for (size_t sum = 0; n > 0 && sum <= FILE_MAX_BYTES; sum += (size_t)n) {
+        n = read(from, bytes, sizeof bytes);
+        if (n < 0 || (n > 0 && write(to, bytes, (size_t)n) != n)) {
+            return false;
+        }
+    }
+    return lseek(to, 0, SEEK_SET) == 0;
+}
+
+/* iniparser reads the file again, by its path, while it keeps all others from
+   reading theirs; so it is given a copy in memory, which no disk keeps from
+   being read, and which says the same as what was read here.  Where none can
+   be had (there is no /proc) it has to be the file. */
+static FILE *open_copy(const char *path, struct topology_scan *scan,
+                       struct why *why)
+{
+    FILE *file = open_regular(path, why);
+    int copy = file ? memfd_create("affinity-map", MFD_CLOEXEC) : -1;
+    FILE *copied = NULL;
+
+    if (copy < 0) {
+        return file;
+    }
+    snprintf(scan->copy_path, sizeof scan->copy_path, "/proc/self/fd/%d",
+             copy);
+    if (!copy_to(copy, fileno(file))) {
+        why_set(why, WHY_INI, "AffinityMap %s: %s", path, strerror(errno));
+        close(copy);
+        fclose(file);
+        return NULL;
+    }
+    copied = fopen(scan->copy_path, "re");
+    if (!copied) {
+        close(copy);
+        lseek(fileno(file), 0, SEEK_SET);
+        return file;
+    }
+    fclose(file);
+    scan->copy = copy;
+    return copied;
+}
+
 bool topology_scan_read(const char *path, const struct fleet *fleet,
                         struct topology_scan *scan, struct why *why)
 {
     struct scanning s = { .path = path, .fleet = fleet, .scan = scan,
                           .why = why };
-    FILE *file = open_regular(path, why);
+    FILE *file;
     char *line = NULL;
     size_t room = 0, bytes = 0;
     ssize_t length;
     bool ok = true;
 
+    scan->copy = -1;
+    file = open_copy(path, scan, why);
     if (!file) {
         return false;
     }
@@ -315,4 +368,7 @@ void topology_scan_free(struct topology_scan *scan)
     }
     free(scan->names);
     free(scan->entries);
+    if (scan->copy >= 0) {
+        close(scan->copy);
+    }
 }

@@ -28,6 +28,8 @@ struct topology_scan {
     size_t count, room;
     char **names; /* what the entries point at */
     size_t name_count, name_room;
+    int copy; /* of the file, as it was read; -1 = none could be made */
+    char copy_path[40]; /* by which it is opened */
 };
 
 /* False: why names file, line, section and key (WHY_INI), or WHY_MEMORY; the

@@ -95,7 +95,7 @@ static uint64_t watch_fleet(struct fleet *fleet, uint64_t now)
         next = clock_earlier(next, duties[i](fleet, now));
     }
     fleet_log(fleet);
-    return next;
+    return clock_earlier(next, fleet_log_look(fleet, now));
 }
 
 static uint64_t make_round(uint64_t now)

@@ -24,12 +24,6 @@
 
 enum { WRITE_MS = 5000 };
 
-struct writing {
-    struct job job; /* first */
-    struct fleet *fleet;
-    struct text text;
-};
-
 /* Said once until it works again. */
 static void note_trouble(struct fleet *fleet, int error)
 {
@@ -43,38 +37,32 @@ static void note_trouble(struct fleet *fleet, int error)
     }
 }
 
-static void run_write(struct job *job)
+static void free_text(struct text *text)
 {
-    struct writing *writing = (struct writing *)job;
-    struct fleet *fleet = writing->fleet;
-    bool ok = metrics_write(fleet->config.metrics, &writing->text,
-                            &fleet->metrics.mark);
+    text_free(text);
+    free(text);
+}
+
+static void run_write(struct fleet *fleet, void *text)
+{
+    bool ok = metrics_write(fleet->config.metrics, text, &fleet->metrics.mark);
 
     note_trouble(fleet, ok ? 0 : errno);
-    text_free(&writing->text);
-    free(writing);
-    atomic_store(&fleet->metrics.busy, false);
-    fleet_release(fleet);
+    free_text(text);
 }
 
 static void order(struct fleet *fleet, struct fleet *const *fleets,
                   uint32_t count, uint64_t now)
 {
-    struct writing *writing = calloc(1, sizeof *writing);
+    struct text *text = calloc(1, sizeof *text);
 
-    if (!writing) {
+    if (!text) {
         return; /* at the next look */
     }
-    text_init(&writing->text);
-    watch_metrics_text(fleets, count, now, &writing->text);
-    writing->job.run = run_write;
-    writing->fleet = fleet_retain(fleet);
-    atomic_store(&fleet->metrics.busy, true);
-    if (!keeper_submit(fleet->reading, &writing->job)) {
-        atomic_store(&fleet->metrics.busy, false);
-        text_free(&writing->text);
-        free(writing);
-        fleet_release(fleet);
+    text_init(text);
+    watch_metrics_text(fleets, count, now, text);
+    if (!fleet_disk_begin(fleet, &fleet->metrics.disk, run_write, text)) {
+        free_text(text);
     }
 }
 
@@ -132,7 +120,7 @@ static uint64_t write_for(struct fleet *fleet, struct fleet *const *fleets,
         return fleet->metrics.due;
     }
     fleet->metrics.due = now + WRITE_MS * NS_PER_MS;
-    if (!atomic_load(&fleet->metrics.busy)) {
+    if (!fleet_disk_is_busy(&fleet->metrics.disk)) {
         fleet->metrics.used = used;
         fleet->metrics.links = links;
         order(fleet, fleets, count, now);
@@ -158,5 +146,7 @@ uint64_t watch_metrics(struct fleet *fleet, uint64_t now)
         fleet_release(fleets[f]);
     }
     free(fleets);
-    return next;
+    return clock_earlier(next,
+                         fleet_disk_look(fleet, &fleet->metrics.disk,
+                                         fleet->config.metrics, now));
 }

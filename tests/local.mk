@@ -47,6 +47,7 @@ check_scripts = \
 
 # One cmocka program for each file of driver/ under test, one group in each.
 unit_tests = \
+	tests/entry-disk-test \
 	tests/entry-fork-test \
 	tests/entry-order-test \
 	tests/entry-pooling-test \
@@ -363,6 +364,12 @@ tests_unit_inner_SOURCES = \
 	tests/fake/fake_use.c \
 	tests/fake/fake_use.h \
 	$(NULL)
+tests_entry_disk_test_SOURCES = \
+	tests/entry-disk-test.c \
+	tests/fake/fake_use.c \
+	tests/fake/fake_use.h \
+	$(NULL)
+tests_entry_disk_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
 tests_entry_fork_test_SOURCES = \
 	tests/entry-fork-test.c \
 	tests/fake/fake_use.c \

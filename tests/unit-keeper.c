@@ -630,6 +630,29 @@ static void nothing_is_accepted_after_the_end(void **state)
     lane_close(lane);
 }
 
+/* However many of them there are, and though in none of them anything runs. */
+static void lanes_that_give_way_leave_threads_to_others(void **state)
+{
+    struct lane *humble[60];
+    struct gate gate = { 0 };
+    struct task stuck[COUNT(humble)];
+    (void)state;
+
+    for (unsigned i = 0; i < COUNT(humble); i++) {
+        humble[i] = lane_new();
+        lane_give_way(humble[i]);
+        submit(humble[i], &stuck[i], &gate);
+    }
+    await_count(&gate.started, 48, "hanging jobs");
+    run_one(); /* those that wait stood before it */
+    assert_int_equal(count_now(&gate.started), 48);
+    open_gate(&gate);
+    await_count(&ended, COUNT(humble) + 1, "all jobs");
+    for (unsigned i = 0; i < COUNT(humble); i++) {
+        lane_close(humble[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -646,6 +669,8 @@ int main(void)
         cmocka_unit_test_setup(somebody_watches_the_queue, begin),
         cmocka_unit_test_setup(one_lane_never_takes_all_threads, begin),
         cmocka_unit_test_setup(lanes_in_doubt_never_take_all_threads, begin),
+        cmocka_unit_test_setup(lanes_that_give_way_leave_threads_to_others,
+                               begin),
         cmocka_unit_test_setup(threads_end_without_work, begin),
         cmocka_unit_test_setup(each_job_runs_once_and_may_free_itself, begin),
         cmocka_unit_test_setup(a_child_has_a_crew_of_its_own, begin),
