@@ -127,19 +127,24 @@ void metrics_end(struct text *out)
 
 /* ---- the file ------------------------------------------------------------ */
 
+void metrics_append_path(struct text *out, const char *where)
+{
+    for (; *where; where++) {
+        if (where[0] == '%' && where[1] == 'p') {
+            text_append_number(out, (uint64_t)getpid());
+            where++;
+        } else {
+            text_append_char(out, *where);
+        }
+    }
+}
+
 /* The path, and that of the file that becomes it; text_free() both. */
 static bool expand(const char *where, struct text *path, struct text *fresh)
 {
     text_init(path);
     text_init(fresh);
-    for (; *where; where++) {
-        if (where[0] == '%' && where[1] == 'p') {
-            text_append_number(path, (uint64_t)getpid());
-            where++;
-        } else {
-            text_append_char(path, *where);
-        }
-    }
+    metrics_append_path(path, where);
     text_appendf(fresh, "%s.%ld.tmp", text_string(path), (long)getpid());
     if (path->failed || fresh->failed) {
         text_free(path);

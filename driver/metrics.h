@@ -51,6 +51,9 @@ void metrics_end(struct text *out);
    False: why. */
 bool metrics_check(const char *where, struct why *why);
 
+/* Appends the path of this process's file: in `where`, %p stands for its id. */
+void metrics_append_path(struct text *out, const char *where);
+
 /* Which file it was that metrics_write() wrote. */
 struct metrics_mark {
     bool is;
@@ -60,8 +63,7 @@ struct metrics_mark {
 };
 
 /* Replaces the file by this text, so that whoever reads sees the one or the
-   other as a whole.  In `where`, %p stands for the process's id.  One thread of
-   the process at a time; may wait for a disk.
+   other as a whole.  One thread of the process at a time; may wait for a disk.
    False: it could not be done; errno tells. */
 bool metrics_write(const char *where, const struct text *text,
                    struct metrics_mark *mark);

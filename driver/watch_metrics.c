@@ -28,13 +28,18 @@ enum { WRITE_MS = 5000 };
 static void note_trouble(struct fleet *fleet, int error)
 {
     bool said = fleet->metrics.troubled;
+    struct text path;
 
     fleet->metrics.troubled = error != 0;
-    if (error && !said) {
-        event_say(fleet->events, LOG_IS_ERROR, NULL,
-                  "the metrics file cannot be written: %s: %s",
-                  fleet->config.metrics, strerror(error));
+    if (!error || said) {
+        return;
     }
+    text_init(&path);
+    metrics_append_path(&path, fleet->config.metrics);
+    event_say(fleet->events, LOG_IS_ERROR, NULL,
+              "the metrics file cannot be written: %s: %s",
+              text_string(&path), strerror(error));
+    text_free(&path);
 }
 
 static void free_text(struct text *text)

@@ -220,8 +220,9 @@ def troubled(folder):
     """The folder goes away and comes back."""
     inner = folder + '/inner'
     os.mkdir(inner)
-    path = inner + '/m.prom'
-    c = connect('DSN=orders;AffinityKey=1500;PoolMax=9;Metrics=' + path)
+    path = inner + '/m-%d.prom' % os.getpid()
+    c = connect('DSN=orders;AffinityKey=1500;PoolMax=9;Metrics=' + inner +
+                '/m-%p.prom')
     until('the file is there', lambda: os.path.exists(path))
     written = value(path, 'written_timestamp_seconds')
     until('it is written again', lambda:
@@ -235,7 +236,7 @@ def troubled(folder):
     until('an event tells that it cannot be written', events)
     check('which file and why', path in events()[0] and
           'No such file' in events()[0], events())
-    os.unlink(folder + '/away/m.prom')
+    os.unlink(folder + '/away/' + os.path.basename(path))
     os.rename(folder + '/away', inner)
     until('it is written again when it can be',
           lambda: os.path.exists(path))
