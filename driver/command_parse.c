@@ -150,7 +150,7 @@ static bool is_ours(const struct statement *statement)
     return false;
 }
 
-/* What is allowed behind the verb that was used. */
+/* What is allowed behind the verb that was used, in this version. */
 static void say_malformed(const struct statement *statement, struct why *why)
 {
     const struct command_token *first = &statement->tokens[0];
@@ -161,10 +161,15 @@ static void say_malformed(const struct statement *statement, struct why *why)
 
     text_init(&allowed);
     for (unsigned i = 0; i < COMMAND_KINDS; i++) {
-        if (same_word(first, forms[i].form, strcspn(forms[i].form, " "))) {
+        if (forms[i].ready &&
+            same_word(first, forms[i].form, strcspn(forms[i].form, " "))) {
             text_appendf(&allowed, "%s%s", between, forms[i].form);
             between = ", ";
         }
+    }
+    if (!allowed.length) {
+        text_appendf(&allowed, "nothing yet that begins with %.*s",
+                     (int)first->length, first->at);
     }
     why_set(why, WHY_COMMAND, "%.*s: not a well-formed command; allowed: %s",
             length < 80 ? length : 80, first->at, text_string(&allowed));

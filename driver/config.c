@@ -77,7 +77,7 @@ static bool add_warning(struct config *config, struct text *sentence)
     return true;
 }
 
-/* One warning about an unknown keyword, with the nearest of ours. */
+/* One warning about an unknown keyword, with the nearest of this version's. */
 static bool warn_unknown(struct config *config, const char *keyword)
 {
     const struct config_row *nearest = NULL;
@@ -87,7 +87,7 @@ static bool warn_unknown(struct config *config, const char *keyword)
     for (size_t i = 0; i < config_row_count; i++) {
         unsigned edits = text_distance(keyword, config_rows[i].keyword);
 
-        if (edits < least) {
+        if (edits < least && config_row_is_ready(&config_rows[i])) {
             least = edits;
             nearest = &config_rows[i];
         }

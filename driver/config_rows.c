@@ -146,6 +146,19 @@ static void append_words(struct text *text, const struct config_row *row)
     }
 }
 
+bool config_row_is_ready(const struct config_row *row)
+{
+    unsigned ready = 0;
+
+    if (row->kind != CONFIG_KIND_ENUM) {
+        return row->when == CONFIG_READY;
+    }
+    for (const struct config_word *w = row->words; w->word; w++) {
+        ready += w->when == CONFIG_READY;
+    }
+    return ready > 1;
+}
+
 static bool refuse(struct why *why, enum why_code code,
                    const struct config_row *row, const char *value)
 {
@@ -153,11 +166,11 @@ static bool refuse(struct why *why, enum why_code code,
     char space[64];
 
     text_init(&allowed);
-    if (code == WHY_UNAVAILABLE && is_text(row)) {
+    if (is_text(row)) {
         text_append(&allowed, "nothing yet");
     } else if (row->kind == CONFIG_KIND_ENUM) {
         append_words(&allowed, row);
-    } else if (code == WHY_UNAVAILABLE) {
+    } else if (row->when == CONFIG_LATER) {
         text_append(&allowed, row->otherwise);
     } else {
         text_appendf(&allowed, "a whole number%s from %lu to %lu, without a "

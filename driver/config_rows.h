@@ -49,6 +49,9 @@ const struct config_row *config_row(const char *keyword);
    that nothing continues are no rows. */
 const struct config_row *config_row_part(const char *keyword, unsigned *part);
 
+/* Is there anything in this version that a user could choose by it? */
+bool config_row_is_ready(const struct config_row *row);
+
 /* Checks value and stores it in the row's field of config, replacing what is
    there.  An empty value is the default.  False: why, nothing changed. */
 bool config_store(struct config *config, const struct config_row *row,

@@ -142,9 +142,9 @@ static void commands_to_come_and_malformed_ones_are_refused(void **state)
         { "EXPLAIN AFFINITY KEY 'unfinished", WHY_COMMAND, "KEY 'k'" },
         { "EXPLAIN AFFINITY KEY 'a' 'b'", WHY_COMMAND, "KEY 'k'" },
         { "EXPLAIN AFFINITY KEY ?", WHY_COMMAND, "KEY 'k'" },
-        { "SET AFFINITY", WHY_COMMAND, "SET AFFINITY KEY 'k'" },
+        { "SET AFFINITY", WHY_COMMAND, "nothing yet that begins with SET" },
         { "SET AFFINITY KEY 'k' NOW PLEASE AND AT ONCE", WHY_COMMAND,
-          "SET AFFINITY KEY 'k'" },
+          "nothing yet that begins with SET" },
         { "DRAIN AFFINITY INSTANCE", WHY_COMMAND, "INSTANCE name" },
         { "DRAIN AFFINITY INSTANCE n1, n2", WHY_COMMAND, "INSTANCE name" },
         { "DRAIN AFFINITY INSTANCE n1 -tcp", WHY_COMMAND, "INSTANCE name" },
@@ -171,6 +171,40 @@ static void commands_to_come_and_malformed_ones_are_refused(void **state)
                                        &command, &why), COMMAND_REFUSED);
         assert_int_equal(why.code, rows[i].code);
         assert_non_null(strstr(why.text, rows[i].says));
+    }
+}
+
+/* Behind the colon there is no command that would be refused in turn. */
+static void only_what_there_is_is_named(void **state)
+{
+    static const struct {
+        const char *form;
+        bool ready;
+    } forms[] = {
+#define READY true
+#define LATER false
+#define COMMAND(name, form, when) { form, when },
+#include "command.def"
+#undef READY
+#undef LATER
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(forms); i++) {
+        struct command command;
+        struct why why = { 0 };
+        const char *allowed;
+        char text[128];
+
+        snprintf(text, sizeof text, "%.*s AFFINITY 5",
+                 (int)strcspn(forms[i].form, " "), forms[i].form);
+        assert_int_equal(command_parse(text, strlen(text), &command, &why),
+                         COMMAND_REFUSED);
+        assert_int_equal(why.code, WHY_COMMAND);
+        allowed = strstr(why.text, "allowed: ");
+        assert_non_null(allowed);
+        assert_int_equal(strstr(allowed, forms[i].form) != NULL,
+                         forms[i].ready);
     }
 }
 
@@ -478,6 +512,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands_are_found),
         cmocka_unit_test(commands_to_come_and_malformed_ones_are_refused),
+        cmocka_unit_test(only_what_there_is_is_named),
         cmocka_unit_test(other_texts_are_not_ours),
         cmocka_unit_test(most_texts_are_passed_over_at_once),
         cmocka_unit_test(no_semicolon_is_missed),
