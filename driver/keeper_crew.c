@@ -273,6 +273,7 @@ struct lane *lane_new(void)
 /* More of them may begin than before. */
 static void look_again_locked(const struct lane *lane)
 {
+    mutex_assert_held(&crew.lock);
     if (lane->listed && threads_wanted(clock_ns())) {
         start_thread_locked();
     }

@@ -111,6 +111,7 @@ bool pool_probe_begin_locked(struct pool *pool, bool new)
 
 bool pool_seek_locked(struct pool *pool)
 {
+    mutex_assert_held(&pool->login->lock);
     return !pool->login->retired && !pool->refused && has_room(pool) &&
            open_one(pool);
 }

@@ -93,6 +93,7 @@ static uint64_t seek_locked(struct login *login, uint64_t now)
     uint64_t next = UINT64_MAX, step = POOL_SEEK_MS * NS_PER_MS;
     uint32_t most, tried = count_tried(login);
 
+    mutex_assert_held(&login->lock);
     if (doubled >= 0) {
         most = UINT32_C(1) << doubled;
         most -= tried < most ? tried : most;
