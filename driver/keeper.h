@@ -13,7 +13,7 @@
  * KEEPER_OVERDUE_MS no longer counts against its lane while threads are
  * plenty.  Within a lane, who came first begins first.  Lanes of instances that
  * nobody knows to answer are in doubt: however many those are, together they
- * leave some threads to the others.
+ * leave some threads to those of instances that do, once there is one.
  *
  * Threads start on demand, at most KEEPER_THREADS_MAX; one without work for
  * KEEPER_IDLE_MS ends.  They block all signals (promise 7).
@@ -56,8 +56,9 @@ void lane_close(struct lane *lane);
    Locks: takes LOCK_KEEPER. */
 void lane_limit(struct lane *lane, unsigned most);
 
-/* From now on it is in doubt, or not: of all lanes that are, no more than
-   KEEPER_DOUBTFUL_MAX jobs run at once.  A new lane is not.
+/* From now on it is in doubt, or it is not since its instance answers: as long
+   as there is one of these, of all lanes in doubt no more than
+   KEEPER_DOUBTFUL_MAX jobs run at once.  A new lane is neither.
    Locks: takes LOCK_KEEPER. */
 void lane_doubt(struct lane *lane, bool doubtful);
 

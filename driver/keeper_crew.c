@@ -41,7 +41,7 @@ struct lane {
     unsigned limit;   /* of running, if the crew's allowance is not less */
     bool listed; /* in crew.lanes: has work queued */
     bool closed;
-    bool doubtful;
+    bool doubtful, answers; /* lane_doubt() has said so; or neither */
     bool gives_way; /* to others, when threads get scarce */
     struct lane *prev, *next;
 };
@@ -56,6 +56,7 @@ static struct {
     unsigned idle; /* of them, those without a job, or still starting */
     unsigned queued, running;
     unsigned doubtful; /* of those running, in lanes that are */
+    unsigned answering; /* lanes that are that */
     bool finished;
 } crew = { .lock = MUTEX_INITIALIZER(LOCK_KEEPER) };
 
@@ -64,7 +65,7 @@ static void forget_in_child(void)
     crew.lanes = NULL;
     crew.shifts = NULL;
     crew.threads = crew.idle = crew.queued = crew.running = 0;
-    crew.doubtful = 0;
+    crew.doubtful = crew.answering = 0;
     crew.finished = false;
     cond_init(&crew.work);
     cond_init(&crew.quiet);
@@ -92,13 +93,19 @@ static bool overdue(const struct shift *s, uint64_t now)
     return now - s->since >= KEEPER_OVERDUE_MS * NS_PER_MS;
 }
 
+/* Do those in doubt have all the threads that they may have? */
+static bool are_doubtful_enough(void)
+{
+    return crew.answering > 0 && crew.doubtful >= KEEPER_DOUBTFUL_MAX;
+}
+
 /* How many more jobs of this lane may run now. */
 static unsigned lane_room(const struct lane *lane, uint64_t now)
 {
     const struct shift *s;
     unsigned n = lane->running, most = allowance();
 
-    if ((lane->doubtful && crew.doubtful >= KEEPER_DOUBTFUL_MAX) ||
+    if ((lane->doubtful && are_doubtful_enough()) ||
         (lane->gives_way && crew.running >= KEEPER_THREADS_MAX * 3 / 4)) {
         return 0;
     }
@@ -170,6 +177,7 @@ static bool start_thread_locked(void);
 static void free_if_done(struct lane *lane)
 {
     if (lane->closed && lane->running == 0 && !lane->queued) {
+        crew.answering -= lane->answers;
         free(lane);
     }
 }
@@ -296,6 +304,8 @@ void lane_doubt(struct lane *lane, bool doubtful)
     if (lane->doubtful != doubtful) {
         lane->doubtful = doubtful;
         crew.doubtful += doubtful ? lane->running : -lane->running;
+        crew.answering += !doubtful - lane->answers;
+        lane->answers = !doubtful;
         look_again_locked(lane);
     }
     mutex_unlock(&crew.lock);

@@ -9,8 +9,16 @@
 
 #include "keeper_clock.h"
 #include "place_unit.h"
+#include "pool_shelf.h"
 
 #include <utlist.h>
+
+/* That there is no room for a link to an instance is nothing against it: it is
+   asked as soon as there is, when its turn comes. */
+static bool may_ask(const struct login *login, uint32_t i)
+{
+    return pool_may_learn_locked(&login->pools[i]);
+}
 
 static uint32_t ask(struct login *login, const struct route_key *key,
                     uint64_t now, bool unasked)
@@ -18,8 +26,12 @@ static uint32_t ask(struct login *login, const struct route_key *key,
     struct fleet *fleet = login->fleet;
     uint32_t asked = 0;
 
+    if (!key && topology_is_quiet(fleet, now)) {
+        return 0;
+    }
+    shelf_gather_locked(login); /* may_ask() cannot */
     for (uint32_t n = 0; n < fleet->count; n++) {
-        int i = topology_next(fleet, key, now);
+        int i = topology_next(fleet, key, may_ask, login, now);
         if (i < 0) {
             break;
         }

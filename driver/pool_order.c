@@ -181,6 +181,17 @@ void pool_tidy_locked(struct login *login)
     }
 }
 
+bool pool_may_learn_locked(const struct pool *pool)
+{
+    const struct login *login = pool->login;
+    uint32_t most = login->fleet->config.pool_max_total;
+
+    mutex_assert_held(&login->lock);
+    return pool->links[LINK_IDLE] || pool->links[LINK_PROBING] ||
+           (login->stock[pool->instance].room > 0 &&
+            (!most || login->total < most || login->total_idle > 0));
+}
+
 bool pool_learn_locked(struct pool *pool, bool unasked)
 {
     struct link *link;

@@ -28,6 +28,7 @@
 struct fleet;
 struct link;
 struct link_error;
+struct login;
 struct topology;
 struct topology_file;
 
@@ -38,9 +39,9 @@ struct topology_answer {
     /* groups: OWNED; MOVING: those that claim it, as far as is known */
     uint32_t owners[TOPOLOGY_OWNERS_MAX];
     uint32_t count;
-    bool pending;   /* UNKNOWN: somebody is being asked, or can be now, */
-    bool soon;      /* and is likely to answer soon: worth waiting for even if
-                       one can go elsewhere */
+    bool pending;   /* UNKNOWN: somebody is being asked, or can be now */
+    bool soon;      /* who is being asked is likely to answer soon: worth
+                       waiting for even if one can go elsewhere */
     struct why why; /* bad_key: WHY_KEY; UNOWNED: WHY_NO_OWNER; UNKNOWN,
                        UNLEARNABLE and UNRESOLVED: WHY_GENERAL, who has not
                        answered, and why; else WHY_NONE.  A sentence for
@@ -72,10 +73,15 @@ void topology_free(struct topology *topology); /* NULL is fine */
 void topology_find(struct fleet *fleet, const struct route_key *key,
                    struct topology_answer *answer);
 
-/* The instance to ask now so that this key (NULL: every key) gets known, and
-   marks it as being asked: the caller orders pool_learn_locked() there, and
-   says topology_not_asked() if that was not possible.  -1: nobody (all is
-   known, or enough are being asked, or the rest is down).
+/* May instance i be asked by this login?  A link to it can be had now.
+   Locks: as topology_next(). */
+typedef bool topology_may(const struct login *login, uint32_t i);
+
+/* The instance to ask now so that this key (NULL: every key) gets known, one
+   of those that may be asked (may NULL: all), and marks it as being asked: the
+   caller orders pool_learn_locked() there, and says topology_not_asked() if
+   that was not possible.  -1: nobody (all is known, or enough are being asked,
+   or the rest is down, or there is no room for links to them).
    For a key: one at a time, another if the latest has not answered within
    TOPOLOGY_HEDGE_MS.  A key that only the server can judge is noted, and
    resolved by the next instance that is asked.  A key that moves has those
@@ -86,7 +92,7 @@ enum { TOPOLOGY_HEDGE_MS = 300, TOPOLOGY_MOVING_MS = 1000 };
 /* Whoever has been asked for so long does not answer soon any more. */
 enum { TOPOLOGY_LATE_MS = 2000 };
 int topology_next(struct fleet *fleet, const struct route_key *key,
-                  uint64_t now);
+                  topology_may *may, const struct login *login, uint64_t now);
 
 /* Would topology_next() have nobody asked for the rest of the topology?  One
    atomic load. */

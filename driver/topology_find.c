@@ -11,7 +11,8 @@
 #include "inner_sql.h"
 #include "topology_inside.h"
 
-/* One that hangs would hold up whoever can go elsewhere (promise 4). */
+/* One that hangs would hold up whoever can go elsewhere (promise 4), and so
+   would one for whose question there is no room. */
 static bool answers_soon_locked(const struct topology *topology, uint32_t i,
                                 uint64_t now)
 {
@@ -19,10 +20,11 @@ static bool answers_soon_locked(const struct topology *topology, uint32_t i,
     const struct route_member *m = &topology->fleet->members[i];
 
     mutex_assert_held(&topology->lock);
-    return atomic_load_explicit(&m->health, memory_order_relaxed) <
+    return at->asking &&
+           at->asked_at + TOPOLOGY_LATE_MS * NS_PER_MS > now &&
+           atomic_load_explicit(&m->health, memory_order_relaxed) <
                ROUTE_SUSPECT &&
-           !atomic_load_explicit(&m->slow, memory_order_relaxed) &&
-           (!at->asking || at->asked_at + TOPOLOGY_LATE_MS * NS_PER_MS > now);
+           !atomic_load_explicit(&m->slow, memory_order_relaxed);
 }
 
 /* Is somebody being asked, or can be?  Notes what is to be expected. */

@@ -57,6 +57,21 @@ bool topology_wanted_locked(const struct topology *topology, uint32_t i)
 
 /* ---- asking next ------------------------------------------------------- */
 
+/* Who would ask, and when. */
+struct asker {
+    topology_may *may; /* NULL: everybody can be asked */
+    const struct login *login;
+    uint64_t now;
+};
+
+static bool can_ask_locked(const struct topology *topology, uint32_t i,
+                           const struct asker *by)
+{
+    mutex_assert_held(&topology->lock);
+    return topology_askable_locked(topology, i, by->now) &&
+           (!by->may || by->may(by->login, i));
+}
+
 static int ask_locked(struct topology *topology, uint32_t i, uint64_t now)
 {
     mutex_assert_held(&topology->lock);
@@ -100,7 +115,8 @@ static int promises(const struct topology *topology, uint32_t i)
 
 /* Of those that fit and can be asked, the first in turn of the most
    promising. */
-static int next_fitting_locked(struct topology *topology, uint64_t now,
+static int next_fitting_locked(struct topology *topology,
+                               const struct asker *by,
                                bool (*fits)(const struct topology *topology,
                                             uint32_t i))
 {
@@ -110,25 +126,26 @@ static int next_fitting_locked(struct topology *topology, uint64_t now,
     for (uint32_t n = 0; n < topology->fleet->count; n++) {
         uint32_t i = in_turn(topology, n);
         if (!fits(topology, i) || topology->at[i].asking > 0 ||
-            !topology_askable_locked(topology, i, now)) {
+            !can_ask_locked(topology, i, by)) {
             continue;
         }
         if (promises(topology, i) == MOST_PROMISING) {
-            return ask_locked(topology, i, now);
+            return ask_locked(topology, i, by->now);
         }
         if (best < 0 ||
             promises(topology, i) < promises(topology, (uint32_t)best)) {
             best = (int)i;
         }
     }
-    return best < 0 ? -1 : ask_locked(topology, (uint32_t)best, now);
+    return best < 0 ? -1 : ask_locked(topology, (uint32_t)best, by->now);
 }
 
-static int next_unasked_locked(struct topology *topology, uint64_t now)
+static int next_unasked_locked(struct topology *topology,
+                               const struct asker *by)
 {
     mutex_assert_held(&topology->lock);
     topology_mark_locked(topology);
-    return next_fitting_locked(topology, now, topology_wanted_locked);
+    return next_fitting_locked(topology, by, topology_wanted_locked);
 }
 
 /* Can it judge a key? */
@@ -142,42 +159,45 @@ static bool has_table(const struct topology *topology, uint32_t i)
 /* A move may have ended: ask those again who claim the key. */
 static int next_claimant_locked(struct topology *topology,
                                 const struct topology_answer *answer,
-                                uint64_t now)
+                                const struct asker *by)
 {
     mutex_assert_held(&topology->lock);
     for (uint32_t n = 0; n < topology->fleet->count; n++) {
         uint32_t i = in_turn(topology, n);
         struct topology_instance *at = &topology->at[i];
         if (at->state == TOPOLOGY_ANSWERED && at->reply && !at->asking &&
-            at->heard_at + TOPOLOGY_MOVING_MS * NS_PER_MS <= now &&
+            at->heard_at + TOPOLOGY_MOVING_MS * NS_PER_MS <= by->now &&
             (answer->count == 0 || topology_names(answer, at->group)) &&
-            topology_askable_locked(topology, i, now)) {
+            can_ask_locked(topology, i, by)) {
             at->again = true;
-            return ask_locked(topology, i, now);
+            return ask_locked(topology, i, by->now);
         }
     }
     return -1;
 }
 
 /* One whose answer may not hold any more. */
-static int next_doubtful_locked(struct topology *topology, uint64_t now)
+static int next_doubtful_locked(struct topology *topology,
+                                const struct asker *by)
 {
     mutex_assert_held(&topology->lock);
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
         if (!topology->at[i].asking &&
-            topology_recheck_locked(topology, i, now) &&
-            topology_askable_locked(topology, i, now)) {
+            topology_recheck_locked(topology, i, by->now) &&
+            can_ask_locked(topology, i, by)) {
             topology->at[i].again = true;
-            return ask_locked(topology, i, now);
+            return ask_locked(topology, i, by->now);
         }
     }
     return -1;
 }
 
 static int next_for_key_locked(struct topology *topology,
-                               const struct route_key *key, uint64_t now)
+                               const struct route_key *key,
+                               const struct asker *by)
 {
     struct topology_answer answer;
+    uint64_t now = by->now;
     bool judged = !topology_find_locked(topology, key, now, &answer);
 
     mutex_assert_held(&topology->lock);
@@ -185,7 +205,7 @@ static int next_for_key_locked(struct topology *topology,
         return -1;
     }
     if (topology->kind == TOPOLOGY_HASH) {
-        return next_unasked_locked(topology, now); /* it takes them all */
+        return next_unasked_locked(topology, by); /* it takes them all */
     }
     if (!judged && !topology_resolver_want_locked(topology, key, now)) {
         return -1;
@@ -194,10 +214,10 @@ static int next_for_key_locked(struct topology *topology,
         return -1;
     }
     if (answer.state == ROUTE_IS_MOVING) {
-        return next_claimant_locked(topology, &answer, now);
+        return next_claimant_locked(topology, &answer, by);
     }
-    return judged ? next_unasked_locked(topology, now)
-                  : next_fitting_locked(topology, now, has_table);
+    return judged ? next_unasked_locked(topology, by)
+                  : next_fitting_locked(topology, by, has_table);
 }
 
 /* ---- when next --------------------------------------------------------- */
@@ -245,19 +265,23 @@ uint64_t topology_wake(struct fleet *fleet, uint64_t now)
     return wake <= now ? now + TOPOLOGY_HEDGE_MS * NS_PER_MS : wake;
 }
 
-static int next_of_all_locked(struct topology *topology, uint64_t now)
+/* Nobody: who could be asked, but for want of room, is looked for again in a
+   while; sessions need not do so each time. */
+static int next_of_all_locked(struct topology *topology,
+                              const struct asker *by)
 {
+    uint64_t now = by->now;
     int i = -1;
 
     mutex_assert_held(&topology->lock);
     if (count_asked_locked(topology, now, KEEPER_OVERDUE_MS) < ASKED_AT_ONCE) {
-        i = next_unasked_locked(topology, now);
-        i = i < 0 ? next_doubtful_locked(topology, now) : i;
+        i = next_unasked_locked(topology, by);
+        i = i < 0 ? next_doubtful_locked(topology, by) : i;
     }
     if (i < 0) {
         uint64_t wake = wake_locked(topology, now, false);
         atomic_store(&topology->quiet_until,
-                     wake > now ? wake : now + NS_PER_MS);
+                     wake > now ? wake : now + TOPOLOGY_HEDGE_MS * NS_PER_MS);
     }
     return i;
 }
@@ -269,17 +293,18 @@ bool topology_is_quiet(const struct fleet *fleet, uint64_t now)
 }
 
 int topology_next(struct fleet *fleet, const struct route_key *key,
-                  uint64_t now)
+                  topology_may *may, const struct login *login, uint64_t now)
 {
     struct topology *topology = fleet->topology;
+    struct asker by = { .may = may, .login = login, .now = now };
     int i;
 
     if (!key && topology_is_quiet(fleet, now)) {
         return -1;
     }
     mutex_lock(&topology->lock);
-    i = key ? next_for_key_locked(topology, key, now)
-            : next_of_all_locked(topology, now);
+    i = key ? next_for_key_locked(topology, key, &by)
+            : next_of_all_locked(topology, &by);
     mutex_unlock(&topology->lock);
     return i;
 }

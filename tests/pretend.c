@@ -516,7 +516,7 @@ void topology_find(struct fleet *fleet, const struct route_key *key,
 }
 
 int topology_next(struct fleet *fleet, const struct route_key *key,
-                  uint64_t now)
+                  topology_may *may, const struct login *login, uint64_t now)
 {
     struct pretend_key *known;
     int i = -1;
@@ -529,7 +529,8 @@ int topology_next(struct fleet *fleet, const struct route_key *key,
     }
     mutex_lock(&pretend_lock);
     known = &pretend_keys[key->text[1] - '0'];
-    if (known->state == ROUTE_IS_UNKNOWN && known->pending && !known->asked) {
+    if (known->state == ROUTE_IS_UNKNOWN && known->pending && !known->asked &&
+        may(login, known->owner % fleet->count)) {
         known->asked = true;
         i = (int)(known->owner % fleet->count);
     }

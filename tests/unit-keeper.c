@@ -447,6 +447,8 @@ static void lanes_in_doubt_never_take_all_threads(void **state)
     struct task fine[2];
     (void)state;
 
+    lane_doubt(works, true);
+    lane_doubt(works, false);
     for (unsigned i = 0; i < COUNT(stuck); i++) {
         doubtful[i] = lane_new();
         lane_doubt(doubtful[i], true);
@@ -476,6 +478,27 @@ static void lanes_in_doubt_never_take_all_threads(void **state)
         lane_close(doubtful[i]);
     }
     lane_close(works);
+}
+
+/* As long as nobody answers, there is nobody to leave threads to. */
+static void at_first_lanes_in_doubt_may_take_them(void **state)
+{
+    static struct task stuck[KEEPER_THREADS_MAX];
+    static struct lane *doubtful[COUNT(stuck)];
+    struct gate gate = { 0 };
+    (void)state;
+
+    for (unsigned i = 0; i < COUNT(stuck); i++) {
+        doubtful[i] = lane_new();
+        lane_doubt(doubtful[i], true);
+        submit(doubtful[i], &stuck[i], &gate);
+    }
+    await_count(&gate.started, COUNT(stuck), "lanes in doubt");
+    open_gate(&gate);
+    await_count(&ended, COUNT(stuck), "all jobs");
+    for (unsigned i = 0; i < COUNT(stuck); i++) {
+        lane_close(doubtful[i]);
+    }
 }
 
 static void threads_end_without_work(void **state)
@@ -671,6 +694,7 @@ int main(void)
         cmocka_unit_test_setup(lanes_in_doubt_never_take_all_threads, begin),
         cmocka_unit_test_setup(lanes_that_give_way_leave_threads_to_others,
                                begin),
+        cmocka_unit_test_setup(at_first_lanes_in_doubt_may_take_them, begin),
         cmocka_unit_test_setup(threads_end_without_work, begin),
         cmocka_unit_test_setup(each_job_runs_once_and_may_free_itself, begin),
         cmocka_unit_test_setup(a_child_has_a_crew_of_its_own, begin),

@@ -987,6 +987,31 @@ static void owners_are_learnt_before_a_unit_goes_on(void **state)
 
 /* Opened while its owner was not known; by the time the link is there, the
    key is known to have none: the link is not taken (rules §2.2). */
+/* At PoolMaxTotal, too: the first link that is given back gives way. */
+static void learning_has_its_turn(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=5;PoolMaxTotal=1;");
+    pretend_keys[3] = (struct pretend_key){ ROUTE_IS_UNKNOWN, 1, true, false };
+    place(&s[0], "strict k0");
+    settle();
+    place(&s[1], "strict k3"); /* no link is to be had to ask over */
+    place(&s[2], "strict k0");
+    pass(1000);
+    assert_int_equal(s[1].state, PLACING);
+    assert_int_equal(pretend_at[1].opened, 0);
+    give(&s[0], true);
+    settle();
+    assert_int_equal(where(&s[1]), 2);
+    assert_int_equal(s[2].state, PLACING);
+    give(&s[1], true);
+    settle();
+    assert_int_equal(where(&s[2]), 1);
+    end_fleet();
+}
+
 static void what_is_learnt_meanwhile_counts(void **state)
 {
     struct session *s = sessions;
@@ -1300,6 +1325,7 @@ int main(void)
         cmocka_unit_test(who_finds_no_idle_link_looks_on_shelves),
         cmocka_unit_test(links_on_shelves_do_not_escape_the_idle_time),
         cmocka_unit_test(owners_are_learnt_before_a_unit_goes_on),
+        cmocka_unit_test(learning_has_its_turn),
         cmocka_unit_test(what_is_learnt_meanwhile_counts),
         cmocka_unit_test(what_is_opened_is_for_who_came_first),
         cmocka_unit_test(no_order_is_left_for_nobody),

@@ -245,6 +245,24 @@ static void test_who_answers_is_asked_first(void **state)
     assert_string_equal(next_for(NULL), "n1");
 }
 
+/* For which there is no room has not failed, and others are asked. */
+static void test_who_has_no_room_keeps_its_turn(void **state)
+{
+    (void)state;
+    make_fleet("n1 n2 n3", "", "SELECT", "");
+    no_room = "n1";
+    assert_string_equal(next_for("5"), "n2");
+    topology_not_asked(&fleet, 1, true);
+    assert_string_equal(next_for(NULL), "n3");
+    assert_string_equal(next_for(NULL), "");
+    assert_true(topology_is_quiet(&fleet, clock_ns())); /* for a moment */
+    assert_false(topology_is_quiet(&fleet, clock_ns() + TOPOLOGY_HEDGE_MS *
+                                               NS_PER_MS));
+    no_room = NULL;
+    topology_not_asked(&fleet, 2, false);
+    assert_string_equal(next_for("5"), "n1");
+}
+
 /* One that has been asked for long is waited for by strict alone. */
 static void test_who_hangs_is_not_expected_soon(void **state)
 {
@@ -267,7 +285,7 @@ static void test_who_hangs_is_not_expected_soon(void **state)
     fleet.topology->at[1].asking = 0;
     topology_find_locked(fleet.topology, key,
                          clock_ns() + TOPOLOGY_LATE_MS * NS_PER_MS, &answer);
-    assert_true(answer.pending && answer.soon); /* n2 can be asked */
+    assert_true(answer.pending && !answer.soon); /* n2 can be, and is not */
     atomic_store(&fleet.members[1].health, ROUTE_DOWN);
     topology_find_locked(fleet.topology, key,
                          clock_ns() + TOPOLOGY_LATE_MS * NS_PER_MS, &answer);
@@ -1048,6 +1066,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         TEST(test_first_key_asks_one),
         TEST(test_who_answers_is_asked_first),
+        TEST(test_who_has_no_room_keeps_its_turn),
         TEST(test_who_hangs_is_not_expected_soon),
         TEST(test_rest_is_learnt_behind_it),
         TEST(test_bad_key),

@@ -189,6 +189,14 @@ static const char *why_of(const char *text)
     return answer.why.text;
 }
 
+static const char *no_room; /* for a link to this instance; NULL = for all */
+
+static bool may_ask(const struct login *login, uint32_t i)
+{
+    (void)login;
+    return !no_room || strcmp(fleet.instances[i].name, no_room) != 0;
+}
+
 /* Whom topology_next() names for this key (NULL: all); "" = nobody. */
 static const char *next_at(const char *text, uint64_t now)
 {
@@ -199,7 +207,7 @@ static const char *next_at(const char *text, uint64_t now)
         assert_int_equal(route_key_parse(text, strlen(text), &key, NULL),
                          ROUTE_KEY_OK);
     }
-    i = topology_next(&fleet, key, now);
+    i = topology_next(&fleet, key, may_ask, NULL, now);
     route_key_free(key);
     return i < 0 ? "" : fleet.instances[i].name;
 }
