@@ -275,8 +275,7 @@ static void add_instance(struct command_answer *answer, struct login *login,
     add_span(answer, view.health >= ROUTE_SUSPECT ? now : 0, view.retry_at);
     command_answer_number(answer, pool->count[LINK_IDLE] +
                                       pool->count[LINK_PROBING]);
-    command_answer_number(answer, pool->count[LINK_HELD] +
-                                      pool->count[LINK_LEARNING]);
+    command_answer_number(answer, pool->count[LINK_HELD]);
     command_answer_number(answer, pool->count[LINK_OPENING]);
     command_answer_number(answer, pool->count[LINK_RESET]);
     command_answer_number(answer, pool->room);

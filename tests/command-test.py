@@ -7,10 +7,12 @@ what the instances themselves say, and what they leave behind is looked at from
 beside."""
 import ctypes
 import ctypes.util
+import threading
 
 import pyodbc
 
-from odbc_tap import check, connect, same, tap_run, until_complete, value
+from odbc_tap import check, connect, same, tap_run, until, \
+    until_complete, value
 
 
 def rows(connection, command):
@@ -105,6 +107,28 @@ def answers(autocommit):
     same(how + ': CONFIG shows what was given and what was not',
          (found['AffinityKey'], found['AffinityMode'], found['PoolMax'],
           found['Metrics']), ('1500', 'strict', '20', None))
+    c.close()
+
+
+def learning_counts_once():
+    """A link over which ownership is learnt is not a held one as well."""
+    string = ("DSN=orders;AffinityTable=;PoolWait=0;AffinityQuery={SELECT "
+              "'default', NULL, NULL FROM pg_sleep(2)}")
+    c = connect(string)
+    keyed = threading.Thread(target=lambda:
+                             connect(string + ';AffinityKey=1').close())
+    keyed.start()
+    found = []
+
+    def learning():
+        found[:] = [r for r in rows(c, 'SHOW AFFINITY INSTANCES')
+                    if r.learning != '0']
+        return found
+    until('something is being learnt', learning)
+    same('links and room make up PoolMax meanwhile',
+         [sum(int(n) for n in (r.idle, r.held, r.opening, r.reset, r.learning,
+                               r.room)) for r in found], [20] * len(found))
+    keyed.join()
     c.close()
 
 
@@ -482,5 +506,5 @@ def answers_in_transactions():
     answers(False)
 
 
-tap_run(answers_in_autocommit, answers_in_transactions, explains, topology,
-        texts, refusals, units, dead_links, prepared, narrow)
+tap_run(answers_in_autocommit, answers_in_transactions, learning_counts_once,
+        explains, topology, texts, refusals, units, dead_links, prepared, narrow)
