@@ -478,5 +478,7 @@ struct inner_target fleet_target(const struct fleet *fleet, uint32_t i,
         .host = instance->host,
         .port = instance->port[0] ? instance->port : NULL,
         .passed = passed,
+        .section = instance->section,
+        .environment = instance->environment,
     };
 }

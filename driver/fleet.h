@@ -30,14 +30,18 @@
 #include "route.h"
 #include "why.h"
 
+struct environment;
 struct events;
+struct inifile_section;
 struct login;
 struct topology;
 
 struct instance {
     const char *name;
-    const char *dsn, *driver, *host; /* as in struct inner_target */
+    const char *dsn, *driver, *host; /* as in struct inner_target, and so are */
     char port[12];
+    const struct inifile_section *section; /* NULL without a DSN, and */
+    struct environment *environment; /* of when the fleet was made */
     const struct inner *inner;
     struct lane *opening;  /* helper jobs that open links: one at a time while
                               it is not known to be up (rules §4.1), else

@@ -15,6 +15,7 @@
 #include "autoconf.h"
 
 #include "balance_rendezvous.h"
+#include "environment.h"
 #include "event.h"
 #include "fleet.h"
 #include "fleet_balance.h"
@@ -86,17 +87,21 @@ static bool load_driver(struct instance *instance, const char *driver,
     if (!instance->inner) {
         why_set(why, cause.code, "instance %s: %s", instance->name,
                 cause.text);
+        return false;
     }
-    return instance->inner != NULL;
+    instance->environment =
+        environment_read(instance->inner->kind->environment);
+    if (!instance->environment) {
+        why_memory(why);
+    }
+    return instance->environment != NULL;
 }
 
 static bool set_up_instance(struct fleet *fleet, uint32_t i, struct why *why)
 {
     struct instance *instance = &fleet->instances[i];
     const struct config_instance *entry = &fleet->config.list[i];
-    const struct inifile_section *section;
     const char *driver;
-    bool ok;
 
     instance->name = entry->name;
     instance->opening = lane_new();
@@ -118,18 +123,16 @@ static bool set_up_instance(struct fleet *fleet, uint32_t i, struct why *why)
         return load_driver(instance, instance->driver, why);
     }
     instance->dsn = entry->name;
-    section = inifile_section(entry->name, INIFILE_DSN, why);
-    if (!section) {
+    instance->section = inifile_section(entry->name, INIFILE_DSN, why);
+    if (!instance->section) {
         return false;
     }
-    driver = inifile_value(section, "Driver");
+    driver = inifile_value(instance->section, "Driver");
     if (!driver) {
         why_set(why, WHY_DSN, "instance %s: its DSN has no Driver",
                 entry->name);
     }
-    ok = driver && load_driver(instance, driver, why);
-    inifile_release(section);
-    return ok;
+    return driver && load_driver(instance, driver, why);
 }
 
 static void set_up_member(struct fleet *fleet, uint32_t i, uint64_t phase)
@@ -160,6 +163,8 @@ static void free_fleet(struct fleet *fleet)
         lane_close(fleet->instances[i].cancelling);
         lane_close(fleet->instances[i].caring);
         lane_close(fleet->instances[i].probing);
+        environment_free(fleet->instances[i].environment);
+        inifile_release(fleet->instances[i].section);
     }
     config_free_fleet(&fleet->config);
     free(fleet->dsn);

@@ -22,6 +22,7 @@
 #include "inifile.h"
 #include "inifile_inside.h"
 
+#include <assert.h>
 #include <odbcinst.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,6 +31,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "environment.h"
 #include "library.h"
 #include "lock.h"
 #include "text.h"
@@ -442,6 +444,7 @@ const struct inifile_section *inifile_section(const char *name,
     struct section *section =
         is_due(clock_ns()) ? NULL : inifile_find_copy(name, kind);
 
+    assert(environment_is_allowed());
     if (section) {
         return &section->shown;
     }

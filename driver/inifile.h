@@ -48,8 +48,9 @@ struct inifile_section {
 /* The section of that name (case aside), retained for the caller, who gives
    it back with inifile_release().  NULL: why is WHY_DSN (there is none),
    WHY_INI (a line is too long; file, section and key are named) or
-   WHY_MEMORY.  Locks: takes and leaves this file's mutex; no lock of ours may
-   be needed by libodbcinst, which reads files under it. */
+   WHY_MEMORY.  Only on threads of the application's (rules §15).
+   Locks: takes and leaves this file's mutex; no lock of ours may be needed by
+   libodbcinst, which reads files under it. */
 const struct inifile_section *inifile_section(const char *name,
                                               enum inifile_kind kind,
                                               struct why *why);

@@ -20,6 +20,8 @@
 #include "why.h"
 
 struct connstr;
+struct environment;
+struct inifile_section;
 struct inner;
 struct inner_sql; /* inner_sql.h */
 
@@ -30,6 +32,11 @@ struct inner_target {
     const char *host;   /* this host, */
     const char *port;   /* and port or NULL */
     const struct connstr *passed; /* keywords handed down, origins kept */
+
+    /* Threads of ours have these, since they may read neither ini files nor the
+       environment (rules §15); NULL on others: as they are now. */
+    const struct inifile_section *section; /* the DSN's */
+    const struct environment *environment; /* of the kind's variables */
 };
 
 /* What a refusal or a death says, and about whom (rules §5.2). */
@@ -96,6 +103,10 @@ struct inner_kind {
     const char *const *places;
 
     const struct inner_sql *sql;
+
+    /* The variables of the environment that compose and settings look at, NULL
+       at the end; NULL: none. */
+    const char *const *environment;
 
     /* The inner connection string.  wide: for SQLDriverConnectW.  Secrets go
        into out, which the caller wipes.  False: why. */

@@ -21,6 +21,7 @@
 #include "autoconf.h"
 
 #include "connstr.h"
+#include "environment.h"
 #include "inifile.h"
 #include "inner_kind.h"
 #include "inner_pqopt.h"
@@ -102,7 +103,7 @@ static bool effective(const struct inner_target *target, const char *keyword,
                       struct text *out, struct why *why)
 {
     const struct connstr_item *item = connstr_find(target->passed, keyword);
-    const struct inifile_section *dsn;
+    const struct inifile_section *dsn = target->section;
     const char *value;
 
     if (item) {
@@ -112,15 +113,16 @@ static bool effective(const struct inner_target *target, const char *keyword,
     if (!target->dsn) {
         return true;
     }
-    dsn = inifile_section(target->dsn, INIFILE_DSN, why);
-    if (!dsn) {
+    if (!dsn && !(dsn = inifile_section(target->dsn, INIFILE_DSN, why))) {
         return false;
     }
     value = inifile_value(dsn, keyword);
     if (value) {
         append_literal(out, keyword, value, CONNSTR_INI);
     }
-    inifile_release(dsn);
+    if (!target->section) {
+        inifile_release(dsn);
+    }
     return true;
 }
 
@@ -164,33 +166,40 @@ static void append_passed(struct text *out, const struct connstr *passed)
    link's is what psqlODBC takes from the name of the locale, as long as that
    is one of those that people use; NULL: psqlODBC has to find out itself, for
    which it needs no setlocale() if PGCLIENTENCODING or the user says it. */
-static const char *encoding_of(bool wide, const struct text *settings)
+static const char *encoding_of(const struct environment *environment,
+                               bool wide, const struct text *settings)
 {
     const char *codeset;
 
     if (wide) {
         return "UTF8";
     }
-    if (getenv("PGCLIENTENCODING") ||
+    if (environment_value(environment, "PGCLIENTENCODING") ||
         (settings->length &&
          strcasestr(text_string(settings), "client_encoding"))) {
         return NULL;
     }
-    codeset = inner_psqlodbc_codeset();
+    codeset = inner_psqlodbc_codeset(environment);
     return codeset &&
                    (text_same(codeset, "UTF-8") || text_same(codeset, "UTF8"))
                ? "UTF8" : NULL;
 }
 
-static void append_encoding(struct text *settings, bool wide)
+static void append_encoding(const struct environment *environment,
+                            struct text *settings, bool wide)
 {
-    const char *encoding = encoding_of(wide, settings);
+    const char *encoding = encoding_of(environment, wide, settings);
 
     if (encoding) {
         text_appendf(settings, "%sset client_encoding to '%s'",
                      settings->length ? ";" : "", encoding);
     }
 }
+
+static const char *const variables[] = {
+    "PGOPTIONS", "PGDATESTYLE", "PGCLIENTENCODING", "LC_ALL", "LC_CTYPE",
+    "LANG", NULL,
+};
 
 static bool compose(const struct inner_target *target, bool wide,
                     struct text *out, struct why *why)
@@ -203,8 +212,9 @@ static bool compose(const struct inner_target *target, bool wide,
     text_init_wiped(&merged);
     ok = effective(target, "pqopt", &pqopt, why) &&
          effective(target, "ConnSettings", &settings, why) &&
-         pqopt_merge(text_string(&pqopt), getenv("PGOPTIONS"), wide, &merged,
-                     why);
+         pqopt_merge(text_string(&pqopt),
+                     environment_value(target->environment, "PGOPTIONS"),
+                     wide, &merged, why);
     if (ok) {
         if (target->dsn) {
             append_plain(out, "DSN", target->dsn);
@@ -214,7 +224,7 @@ static bool compose(const struct inner_target *target, bool wide,
         }
         append_passed(out, target->passed);
         connstr_append(out, "pqopt", text_string(&merged));
-        append_encoding(&settings, wide);
+        append_encoding(target->environment, &settings, wide);
         if (settings.length) {
             connstr_append(out, "ConnSettings", text_string(&settings));
         }
@@ -234,7 +244,8 @@ static bool compose(const struct inner_target *target, bool wide,
 static bool settings(const struct inner_target *target, struct text *out,
                      struct why *why)
 {
-    const char *style = getenv("PGDATESTYLE");
+    const char *style =
+        environment_value(target->environment, "PGDATESTYLE");
 
     if (style && *style) {
         text_append(out, "SET DateStyle = 'ISO';");
@@ -425,6 +436,7 @@ const struct inner_kind inner_psqlodbc = {
     .env_shared = true, /* it locks the list of its connections */
     .partitions = true,
     .sql = &inner_psqlodbc_sql,
+    .environment = variables,
     .compose = compose,
     .reset = "DISCARD ALL",
     .reset_again = reset_again,

@@ -9,13 +9,16 @@
 #ifndef INNER_PSQLODBC_H
 #define INNER_PSQLODBC_H
 
+struct environment;
 struct inner_sql;
 
 extern const struct inner_sql inner_psqlodbc_sql;
 
-/* What stands behind the '.' in the name of the environment's locale; NULL:
-   nothing, or there is no such locale.  The environment's own memory. */
-const char *inner_psqlodbc_codeset(void);
+/* What stands behind the '.' in the name of the locale of this environment
+   (NULL: the process's); NULL: nothing, or there is no such locale.  The
+   environment's own memory. */
+const char *
+inner_psqlodbc_codeset(const struct environment *environment);
 
 /* struct inner_kind's narrow_encoding. */
 const char *inner_psqlodbc_narrow_encoding(void);

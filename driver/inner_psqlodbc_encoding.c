@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "environment.h"
 #include "inner_psqlodbc.h"
 #include "text.h"
 
@@ -89,13 +90,14 @@ static bool is_locale(const char *name)
     return locale != (locale_t)0;
 }
 
-const char *inner_psqlodbc_codeset(void)
+const char *
+inner_psqlodbc_codeset(const struct environment *environment)
 {
     static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
     const char *name = NULL, *dot;
 
     for (int i = 0; i < 3 && (!name || !*name); i++) {
-        name = getenv(names[i]);
+        name = environment_value(environment, names[i]);
     }
     dot = name ? strchr(name, '.') : NULL;
     return dot && is_locale(name) ? dot + 1 : NULL;
@@ -118,10 +120,10 @@ static bool is_name(const char *said, const char *name)
 
 const char *inner_psqlodbc_narrow_encoding(void)
 {
-    const char *said = getenv("PGCLIENTENCODING");
+    const char *said = environment_value(NULL, "PGCLIENTENCODING");
 
     if (!said) {
-        said = inner_psqlodbc_codeset();
+        said = inner_psqlodbc_codeset(NULL);
     }
     for (size_t i = 0; said && i < sizeof encodings / sizeof *encodings; i++) {
         if (is_name(said, encodings[i].name)) {

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "environment.h"
 #include "keeper.h"
 #include "keeper_thread.h"
 #include "lock.h"
@@ -65,6 +66,7 @@ static void *tick(void *unused)
     uint64_t idle_since = clock_ns();
 
     (void)unused;
+    environment_deny();
     mutex_lock(&ticker.lock);
     for (;;) {
         uint64_t now = clock_ns();

@@ -17,6 +17,7 @@
  */
 #include "autoconf.h"
 
+#include "environment.h"
 #include "keeper.h"
 #include "keeper_thread.h"
 #include "lock.h"
@@ -213,6 +214,7 @@ static void *work(void *unused)
     uint64_t idle_since = clock_ns();
 
     (void)unused;
+    environment_deny();
     mutex_lock(&crew.lock);
     for (;;) {
         uint64_t now = clock_ns();

@@ -262,6 +262,7 @@ driver_libcore_la_SOURCES = \
 	driver/config_rows.c \
 	driver/config_text.c \
 	driver/inifile.c \
+	driver/environment.c \
 	driver/inifile_section.c \
 	driver/connstr.c \
 	driver/secret.c \

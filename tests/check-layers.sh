@@ -13,8 +13,8 @@ src=${AFF_SRCDIR:-$(dirname "$0")/..}
 . "$src/tests/tap.sh"
 
 layers='surface entry handle session command watch place login/pool fleet
-topology route balance event keeper link inner config connstr secret inifile diag
-metrics log why text library lock'
+topology route balance event keeper link inner config connstr secret inifile
+environment diag metrics log why text library lock'
 
 # A fleet owns its logins, which pools are made of, and lets go of them with
 # itself; these are the only calls from knowledge up to links.

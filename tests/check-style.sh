@@ -87,6 +87,9 @@ empty "each source file names its licence" \
         $(grep -lI '^#!\|^<?php' $script_files))"
 empty "no function that cannot be used safely" \
     "$(grep -nwE '(strcpy|strcat|sprintf|gets|strtok|atoi) *\(' $c_files)"
+empty "the environment is read in environment.c alone" \
+    "$(grep -nwE '(secure_)?getenv *\(' $driver_files |
+        grep -vE '(^|/)environment\.[ch]:')"
 empty "no name ends in _unlocked or _nolock" \
     "$(grep -nE '[a-z]_(unlocked|nolock)\b' $c_files)"
 empty "each function named _locked asserts its lock first" \

@@ -477,8 +477,6 @@ static void try_refused_by_one(void)
                odbc_run(n2, "ALTER ROLE odd NOLOGIN"),
            "refused by one: a role for n1 and n3", "%s", odbc_error());
     expect_refused_there("refused by one: strict is told", STRICT);
-    expect_refused_there("refused by one: hint is told, with no idle link",
-                         HINT);
     trouble_anchor = odbc_open(trouble_env, ODD ";AffinityKey=500"
                                STRICT, false);
     expect_lands("refused by one: its other keys are served",

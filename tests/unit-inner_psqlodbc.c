@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <locale.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +20,7 @@
 #include <cmocka.h>
 
 #include "connstr.h"
+#include "environment.h"
 #include "inifile.h"
 #include "inner_kind.h"
 #include "unit_folder.h"
@@ -291,6 +293,52 @@ static void a_narrow_link_has_the_encoding_of_the_locale(void **state)
     text_free(&wanted);
 }
 
+static struct text composed;
+
+static void *compose_denied(void *target)
+{
+    environment_deny();
+    compose_to(&composed, target, false);
+    assert_true(inner_psqlodbc.settings(target, &composed, NULL));
+    return NULL;
+}
+
+/* Rules §15: threads of ours read no ini file and no environment.  They go by
+   what was there when the fleet was made; one who read would abort. */
+static void threads_of_ours_read_nothing(void **state)
+{
+    struct connstr passed;
+    struct inner_target target = { .dsn = "n1", .passed = &passed };
+    struct environment *copy;
+    pthread_t thread;
+    (void)state;
+
+    connstr_init(&passed);
+    put_dsn("ConnSettings=set a to 1");
+    setenv("LC_ALL", "C.utf8", 1);
+    setenv("PGOPTIONS", "-c geqo=off", 1);
+    setenv("PGDATESTYLE", "German", 1);
+    target.section = inifile_section("n1", INIFILE_DSN, NULL);
+    target.environment = copy = environment_read(inner_psqlodbc.environment);
+    put_dsn("ConnSettings=set a to 2"); /* and then everything changes */
+    setenv("LC_ALL", "C", 1);
+    setenv("PGOPTIONS", "-c geqo=on", 1);
+    unsetenv("PGDATESTYLE");
+    setenv("PGCLIENTENCODING", "LATIN1", 1);
+    assert_int_equal(pthread_create(&thread, NULL, compose_denied, &target), 0);
+    pthread_join(thread, NULL);
+    assert_string_equal(
+        text_string(&composed), "DSN=n1;pqopt={options='-c geqo=off -c DateStyle=ISO "
+        "-c extra_float_digits=2'};ConnSettings={set a to 1;set "
+        "client_encoding to 'UTF8'};SET DateStyle = 'ISO';set a to 1");
+    text_free(&composed);
+    unsetenv("PGOPTIONS");
+    unsetenv("PGCLIENTENCODING");
+    environment_free(copy);
+    inifile_release(target.section);
+    connstr_free(&passed);
+}
+
 static void an_instance_without_a_dsn_is_host_and_port(void **state)
 {
     struct connstr passed;
@@ -530,6 +578,7 @@ int main(void)
         cmocka_unit_test(ini_values_and_arguments_too),
         cmocka_unit_test(pgoptions_stand_before_the_users_and_ours),
         cmocka_unit_test(a_narrow_link_has_the_encoding_of_the_locale),
+        cmocka_unit_test(threads_of_ours_read_nothing),
         cmocka_unit_test(the_locale_is_tried_once),
         cmocka_unit_test(an_instance_without_a_dsn_is_host_and_port),
         cmocka_unit_test(what_cannot_be_composed_says_why),

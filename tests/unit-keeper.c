@@ -30,6 +30,7 @@
 
 #include <cmocka.h>
 
+#include "environment.h"
 #include "keeper.h"
 #include "lock.h"
 #include "skew.h"
@@ -54,7 +55,7 @@ struct task {
     struct job job;
     struct gate *gate; /* NULL: runs through */
     unsigned number;   /* how many had begun before it; ~0 = it has not */
-    bool on_caller, signals, ended;
+    bool on_caller, signals, reads, ended;
 };
 
 static pthread_t caller;
@@ -69,6 +70,7 @@ static void run_task(struct job *job)
     mutex_lock(&lock);
     task->number = started++;
     task->on_caller = pthread_equal(pthread_self(), caller);
+    task->reads = environment_is_allowed();
     task->signals = sigismember(&blocked, SIGTERM) != 1 ||
                     sigismember(&blocked, SIGALRM) != 1 ||
                     sigismember(&blocked, SIGPROF) != 1;
@@ -188,7 +190,8 @@ static int begin(void **state)
 
 /* ---- the tests -------------------------------------------------------------- */
 
-static void jobs_run_on_threads_that_take_no_signals(void **state)
+/* Rules §15. */
+static void jobs_run_on_threads_with_manners(void **state)
 {
     struct lane *lane = lane_new();
     struct task tasks[3];
@@ -199,6 +202,7 @@ static void jobs_run_on_threads_that_take_no_signals(void **state)
     for (size_t i = 0; i < COUNT(tasks); i++) {
         assert_false(tasks[i].on_caller);
         assert_false(tasks[i].signals);
+        assert_false(tasks[i].reads); /* ini files, the environment */
     }
     lane_close(lane);
     lane_close(NULL);
@@ -679,8 +683,7 @@ static void lanes_that_give_way_leave_threads_to_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(jobs_run_on_threads_that_take_no_signals,
-                               begin),
+        cmocka_unit_test_setup(jobs_run_on_threads_with_manners, begin),
         cmocka_unit_test_setup(a_lane_runs_eight_at_once_in_order, begin),
         cmocka_unit_test_setup(a_lane_is_first_come_first_served, begin),
         cmocka_unit_test_setup(a_lane_may_be_limited, begin),

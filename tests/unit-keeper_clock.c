@@ -8,8 +8,10 @@
 #include "autoconf.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "environment.h"
 #include "keeper.h"
 #include "keeper_clock.h"
 #include "skew.h"
@@ -31,13 +34,18 @@ static struct cond changed;
 static unsigned rounds, inside;
 static uint64_t next; /* what a round returns; UINT64_MAX = none */
 static bool held;     /* a round does not end */
+static bool mannerly = true; /* it blocks signals, reads no environment */
 
 static uint64_t make_round(uint64_t now)
 {
     uint64_t again;
+    sigset_t mask;
 
     (void)now;
     lock_assert_none();
+    pthread_sigmask(SIG_BLOCK, NULL, &mask);
+    mannerly = mannerly && sigismember(&mask, SIGTERM) &&
+               sigismember(&mask, SIGALRM) && !environment_is_allowed();
     mutex_lock(&lock);
     rounds++;
     inside++;
@@ -109,6 +117,18 @@ static void await_end(void)
         sched_yield();
     }
     assert_int_equal(threads_now(), before - 1);
+}
+
+/* Rules §15. */
+static void its_thread_keeps_to_the_manners(void **state)
+{
+    unsigned before = rounds_now();
+
+    (void)state;
+    keeper_clock_wake(0);
+    await_rounds(before + 1);
+    assert_true(mannerly);
+    assert_true(environment_is_allowed()); /* for everybody else */
 }
 
 static void a_round_is_made_when_somebody_wants_one(void **state)
@@ -218,6 +238,7 @@ static void the_end_waits_for_the_round_but_not_for_ever(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_thread_keeps_to_the_manners),
         cmocka_unit_test(a_round_is_made_when_somebody_wants_one),
         cmocka_unit_test(a_round_says_when_the_next_is_due),
         cmocka_unit_test(the_earliest_wish_counts),
