@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	tests/run \
 	tests/odbc_ini.py \
 	tests/odbc_tap.py \
+	tests/odbc_tsan.py \
 	tests/clients/client-pdo.php \
 	tests/clients/client.R \
 	tests/clients/client.php \

@@ -10,7 +10,8 @@ import tempfile
 
 import pyodbc
 
-from odbc_tap import check, connect, refusal, same, tap_run, until
+from odbc_tap import (PYTHON, check, connect, refusal, same, tap_run,
+                      until)
 
 LINE = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z odbc-affinity'
                   r'\[%d\] (error|warning|info|debug) .+' % os.getpid())
@@ -100,9 +101,9 @@ def levels(folder):
 def last_words(folder):
     """A process that ends at once has written what there was to write."""
     path = folder + '/short'
-    subprocess.run(['/usr/bin/python3', '-c', 'import pyodbc; pyodbc.connect('
-                    '"DSN=orders;LogLevel=info;Log=%s").close()' % path],
-                   check=True)
+    subprocess.run(PYTHON + ['-c', 'import pyodbc; pyodbc.connect('
+                             '"DSN=orders;LogLevel=info;Log=%s").close()'
+                             % path], check=True)
     check('a short process', any('is primary' in x for x in read(path)),
           read(path))
 
@@ -131,7 +132,7 @@ print(seen)
 
 def nobody_reads():
     """stderr is a pipe that is full: nothing but the log waits for it."""
-    child = subprocess.Popen(['/usr/bin/python3', '-c', UNREAD],
+    child = subprocess.Popen(PYTHON + ['-c', UNREAD],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     seen = child.stdout.readline().decode()
     check('the instances are probed though nobody reads the log',

@@ -18,7 +18,8 @@ import pyodbc
 from prometheus_client import parser
 from prometheus_client.openmetrics import parser as openmetrics
 
-from odbc_tap import check, connect, refusal, same, tap_run, until
+from odbc_tap import (PYTHON, check, connect, refusal, same, tap_run,
+                      until)
 
 SECRET = 's3cret-of-mine'
 
@@ -65,7 +66,7 @@ class Child:
 
     def __init__(self, string):
         self.process = subprocess.Popen(
-            ['/usr/bin/python3', '-c', CHILD, string], text=True,
+            PYTHON + ['-c', CHILD, string], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.hear()
 

@@ -3,6 +3,7 @@
 """What the Python programs that test through the manager share: TAP, and
 waiting for what SHOW AFFINITY says. A program ends with tap_run(), which
 prints the plan also when it dies."""
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,11 @@ import traceback
 import pyodbc
 
 pyodbc.pooling = False
+
+# What a Python program that loads the driver is started by (odbc_tsan.py).
+PYTHON = ['/usr/bin/python3']
+if 'AFF_PRELOAD' in os.environ:
+    PYTHON = ['env', 'LD_PRELOAD=' + os.environ['AFF_PRELOAD']] + PYTHON
 
 _count = _failed = 0
 

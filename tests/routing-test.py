@@ -13,8 +13,8 @@ import sys
 import tempfile
 import uuid
 
-from odbc_tap import (check, connect, refusal, same, tap_run, until_complete,
-                      until_settled, value)
+from odbc_tap import (PYTHON, check, connect, refusal, same, tap_run,
+                      until_complete, until_settled, value)
 
 INSTANCES = ('n1', 'n2', 'n3')
 random.seed(20260301)
@@ -534,7 +534,7 @@ def rendezvous_places(keys, more=''):
 def rendezvous():
     keys = [sub_key('key %d' % i) for i in range(200)]
     here = rendezvous_places(keys)
-    program = subprocess.run([sys.executable, __file__, '--rendezvous'],
+    program = subprocess.run(PYTHON + [__file__, '--rendezvous'],
                              input='\n'.join(reversed(keys)), text=True,
                              check=True, stdout=subprocess.PIPE)
     there = dict(line.rsplit('\t', 1) for line in program.stdout.splitlines())

@@ -50,7 +50,7 @@ def look(string, narrow):
 
 def seen(environment, string):
     """The two sessions of a process of its own: their backends, the rest."""
-    run = subprocess.run([sys.executable, __file__, string],
+    run = subprocess.run(odbc_tap.PYTHON + [__file__, string],
                          env=dict(os.environ, **environment), text=True,
                          capture_output=True, timeout=120, check=False)
     lines = [line.split(' ', 1) for line in run.stdout.splitlines()]

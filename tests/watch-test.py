@@ -52,6 +52,11 @@ def instances(session):
     return {r.instance: r for r in session.execute('SHOW AFFINITY INSTANCES')}
 
 
+def opened(session):
+    return {r.instance: r.opened
+            for r in session.execute('SHOW AFFINITY POOLS')}
+
+
 def probed(session, name):
     return number(instances(session)[name].probed_ms)
 
@@ -118,9 +123,11 @@ def facts():
                   lambda: value(there, "SELECT pg_wal_lsn_diff(%s, '0/0')"
                                 % query) ==
                   int(instances(session)[name].position))
-    pools = [r for r in session.execute('SHOW AFFINITY POOLS')]
-    same('over one link to each that is idle',
-         {r.instance: r.idle for r in pools}, {n: '1' for n in ALL})
+    until_complete(session)
+    before = opened(session)
+    for name in ALL:
+        until_probed_anew(session, name)
+    same('over links that are there', opened(session), before)
     session.close()
 
 
