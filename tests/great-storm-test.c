@@ -130,7 +130,7 @@ static void report_weather(const struct weather_sums *w)
 
 static void report_riders(const struct rider_sums *r)
 {
-    enum { ENOUGH = 3000 }; /* for a percentile of 99.9 */
+    enum { ENOUGH = 2000 }; /* for a percentile of 99.9 */
     static const char *const modes[] = { "hint", "prefer", "strict" };
     const char *name = "an instance that hangs does not delay others";
     double ratio = r->calm > 0 ? r->paused / r->calm : 0;

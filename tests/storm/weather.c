@@ -18,33 +18,39 @@ static struct {
     unsigned seed;
     atomic_bool over;
     _Atomic int phase;
-    atomic_bool meddles;
     struct weather_sums sums; /* each field one hand's, but for failed */
     _Atomic unsigned failed;
 
     /* Two groups in trouble and the third's primary closed would leave nobody
        who can serve: held by whoever does the one or the other. */
     pthread_mutex_t last;
-} weather = { .phase = WEATHER_CHANGES, .last = PTHREAD_MUTEX_INITIALIZER };
 
-static void keep_last(bool really)
+    /* Behind `last`: held while connects are compared, and while anything is
+       meddled with, which some of them would notice. */
+    pthread_mutex_t quiet;
+} weather = {
+    .phase = WEATHER_CHANGES,
+    .last = PTHREAD_MUTEX_INITIALIZER,
+    .quiet = PTHREAD_MUTEX_INITIALIZER,
+};
+
+static void lock_if(bool really, pthread_mutex_t *mutex)
 {
     if (really) {
-        pthread_mutex_lock(&weather.last);
+        pthread_mutex_lock(mutex);
     }
 }
 
-static void release_last(bool really)
+static void unlock_if(bool really, pthread_mutex_t *mutex)
 {
     if (really) {
-        pthread_mutex_unlock(&weather.last);
+        pthread_mutex_unlock(mutex);
     }
 }
 
 int weather_now(void)
 {
-    return atomic_load(&weather.meddles) ? WEATHER_CHANGES
-                                         : atomic_load(&weather.phase);
+    return atomic_load(&weather.phase);
 }
 
 void weather_phase(int phase)
@@ -131,39 +137,56 @@ static void strike_once(enum blow blow, bool alone, unsigned *state)
         "standby", "group",    "flap",  "two",  "move",
     };
     unsigned group = storm_draw(state, STORM_GROUPS);
+    bool compares = blow == BLOW_PAUSE || blow == BLOW_HANG;
     double begin;
 
-    keep_last(alone);
+    lock_if(alone, &weather.last);
+    lock_if(compares, &weather.quiet);
     begin = trouble_now();
     weather_phase(WEATHER_CHANGES);
     if (!blow_strike(blow, group, state)) {
         weather.failed++;
     }
-    release_last(alone);
+    unlock_if(compares, &weather.quiet);
+    unlock_if(alone, &weather.last);
     weather.sums.blows[blow]++;
     printf("# %6.0f ms: %s, group of n%u: %.0f ms\n", begin, names[blow],
            group + 1, trouble_now() - begin);
+}
+
+/* What is compared with: for a while nothing happens, and nobody has anything
+   left to get over, as a back-off. */
+static void breathe(void)
+{
+    enum { OVER_MS = 4000, CALM_MS = 5000 };
+
+    pthread_mutex_lock(&weather.quiet);
+    weather_rest(OVER_MS);
     weather_phase(WEATHER_CALM);
+    weather_rest(CALM_MS);
+    weather_phase(WEATHER_CHANGES);
+    pthread_mutex_unlock(&weather.quiet);
 }
 
 /* Nobody is kept away from an instance by the other hand when there must be
    somebody inside. */
 static void *strike(void *unused)
 {
-    enum { CALM_BEGIN = 3000, CALM_LEAST = 300, CALM_MORE = 1200 };
+    enum { REST_LEAST = 300, REST_MORE = 1200 };
     unsigned state = weather.seed;
     struct deck deck = new_deck(BLOWS, &state);
     unsigned needed = put_first(&deck);
 
     (void)unused;
-    weather_phase(WEATHER_CALM);
-    weather_rest(CALM_BEGIN);
     for (unsigned turn = 0; turn < needed || !atomic_load(&weather.over);
          turn++) {
         enum blow blow = (enum blow)deal(&deck, &state);
 
+        if (turn % BLOWS == 0) {
+            breathe();
+        }
         strike_once(blow, blow == BLOW_TWO || turn < needed, &state);
-        weather_rest(CALM_LEAST + storm_draw(&state, CALM_MORE));
+        weather_rest(REST_LEAST + storm_draw(&state, REST_MORE));
     }
     return NULL;
 }
@@ -192,14 +215,14 @@ static void *meddle(void *unused)
         enum meddle what = (enum meddle)deal(&deck, &state);
 
         weather_rest(300 + storm_draw(&state, 4000));
-        keep_last(meddle_closes(what));
-        atomic_store(&weather.meddles, true);
+        lock_if(meddle_closes(what), &weather.last);
+        pthread_mutex_lock(&weather.quiet);
         weather.failed +=
             !meddle_with(what, choose_instance(anybody, &state), &state);
         weather.sums.meddles[what]++;
         storm_rest(MEDDLED_MS);
-        atomic_store(&weather.meddles, false);
-        release_last(meddle_closes(what));
+        pthread_mutex_unlock(&weather.quiet);
+        unlock_if(meddle_closes(what), &weather.last);
     }
     return NULL;
 }
