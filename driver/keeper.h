@@ -24,6 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <sys/types.h>
+
 enum {
     KEEPER_THREADS_MAX = 64,
     KEEPER_IDLE_MS = 5000,
@@ -81,8 +83,13 @@ bool keeper_submit(struct lane *lane, struct job *job);
    the job is still there. */
 bool keeper_withdraw(struct job *job);
 
-/* Waits until no job is queued or running, or until clock_ns() >= until. */
-void keeper_await(uint64_t until);
+/* Waits until no job is queued or running, or until clock_ns() >= until.  True:
+   none is. */
+bool keeper_await(uint64_t until);
+
+/* The threads that run a job just now, as the kernel calls them.  Returns how
+   many there are in tids[]. */
+unsigned keeper_busy(pid_t tids[KEEPER_THREADS_MAX]);
 
 /* Waits until no job is queued or running, or until clock_ns() >= until;
    afterwards nothing more is accepted.  For exit: threads sleep from then on

@@ -25,12 +25,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <utlist.h>
 
 /* A thread's present job. */
 struct shift {
     uint64_t since;
+    pid_t tid;
     struct lane *lane;
     struct shift *prev, *next;
 };
@@ -187,7 +189,7 @@ static void free_if_done(struct lane *lane)
 static void do_job_locked(struct job *job, uint64_t now)
 {
     struct lane *lane = job->lane;
-    struct shift shift = { .since = now, .lane = lane };
+    struct shift shift = { .since = now, .tid = gettid(), .lane = lane };
 
     mutex_assert_held(&crew.lock);
     DL_APPEND(crew.shifts, &shift);
@@ -399,11 +401,29 @@ static bool await_quiet_locked(uint64_t until)
     return crew.queued + crew.running == 0;
 }
 
-void keeper_await(uint64_t until)
+bool keeper_await(uint64_t until)
 {
+    bool done;
+
     mutex_lock(&crew.lock);
-    await_quiet_locked(until);
+    done = await_quiet_locked(until);
     mutex_unlock(&crew.lock);
+    return done;
+}
+
+unsigned keeper_busy(pid_t tids[KEEPER_THREADS_MAX])
+{
+    const struct shift *s;
+    unsigned n = 0;
+
+    mutex_lock(&crew.lock);
+    DL_FOREACH(crew.shifts, s) {
+        if (n < KEEPER_THREADS_MAX) {
+            tids[n++] = s->tid;
+        }
+    }
+    mutex_unlock(&crew.lock);
+    return n;
 }
 
 bool keeper_finish(uint64_t until)

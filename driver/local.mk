@@ -59,6 +59,7 @@ EXTRA_DIST += \
 	driver/link_note.h \
 	driver/link_probe.h \
 	driver/link_socket.h \
+	driver/link_wait.h \
 	driver/link_state.def \
 	driver/lock.h \
 	driver/log.h \
@@ -246,6 +247,7 @@ driver_libcore_la_SOURCES = \
 	driver/link_query.c \
 	driver/link_reset.c \
 	driver/link_socket.c \
+	driver/link_wait.c \
 	driver/inner.c \
 	driver/inner_kind.c \
 	driver/inner_mariadb.c \

@@ -4,8 +4,9 @@
 /*
  * At exit: idle links are closed politely, within a bounded time, and no
  * helper thread is left inside an inner driver whose libraries are being torn
- * down (design §8).  A forked child has no fleets of its own to close unless
- * it used some.
+ * down (design §8): what has not come back by itself soon, on an instance that
+ * hangs or is slow, is made to (link_wait.h).  A forked child has no fleets of
+ * its own to close unless it used some.
  *
  * The handler must run before those of the inner drivers' libraries, OpenSSL's
  * above all: what is registered last runs first (rules §15).  So it is
@@ -26,9 +27,28 @@
 #include "inner.h"
 #include "keeper.h"
 #include "keeper_clock.h"
+#include "link_wait.h"
 #include "login.h"
 
-enum { EXIT_MS = 1000, FILES_MS = 500 };
+enum {
+    EXIT_MS = 1000,
+    POLITE_MS = 250, /* of them, in which helpers may end what they are at */
+    AGAIN_MS = 10
+};
+
+/* Has the calls that helpers wait in come back, again and again, since a driver
+   that loses one connection may try another. */
+static void end_waits(uint64_t until)
+{
+    pid_t tids[KEEPER_THREADS_MAX];
+
+    while (clock_ns() < until &&
+           !keeper_await(clock_ns() + AGAIN_MS * NS_PER_MS)) {
+        for (unsigned n = keeper_busy(tids); n-- > 0;) {
+            link_wait_end(tids[n]);
+        }
+    }
+}
 
 static void at_exit(void)
 {
@@ -47,11 +67,12 @@ static void at_exit(void)
         login_retire_all(fleets[i]);
         fleet_log(fleets[i]);
     }
-    keeper_await(until);
+    keeper_await(clock_ns() + POLITE_MS * NS_PER_MS);
     for (uint32_t i = 0; i < count; i++) {
-        fleet_end_files(fleets[i]);
+        fleet_end_files(fleets[i]); /* what comes of the rest is no news */
     }
-    keeper_finish(clock_ns() + FILES_MS * NS_PER_MS);
+    end_waits(until);
+    keeper_finish(0);
     for (uint32_t i = 0; i < count; i++) {
         fleet_release(fleets[i]);
     }

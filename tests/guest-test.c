@@ -99,11 +99,13 @@ static bool open_transaction(void)
     return ok && odbc_run(session, "SELECT 1");
 }
 
-static bool is_opening(void *on)
+static char n2[] = "n2", n2_tcp[] = "n2-tcp";
+
+static bool is_opening(void *name)
 {
     struct trouble_pools p;
 
-    return trouble_pools(on, "n2", true, &p) && p.opening > 0;
+    return trouble_pools(session, name, true, &p) && p.opening > 0;
 }
 
 /* n2 hangs, and another thread waits for a link to it. */
@@ -113,7 +115,7 @@ static bool wait_for_n2(void)
     bool ok = connect_to(STRICT ";AffinityKey=500");
 
     trouble_try_begin(&aside, ON_N2);
-    return ok && trouble_await(is_opening, session, 5000);
+    return ok && trouble_await(is_opening, n2, 5000);
 }
 
 static pthread_rwlock_t gate =
@@ -267,6 +269,19 @@ static bool openssl_later(void)
     return ok && hear_of_its_end() && sockets() > 0;
 }
 
+/* A helper is opening a link to n2, which hangs. */
+static bool openssl_and_opening(void)
+{
+    static struct trouble_try aside;
+    bool ok = connect_to("DSN=orders-tcp;AffinityMode=strict;AffinityKey=500");
+
+    trouble_try_begin(&aside, "DSN=orders-tcp;AffinityMode=strict;"
+                              "AffinityKey=1500");
+    ok = ok && trouble_await(is_opening, n2_tcp, 5000) && hear_of_its_end();
+    odbc_close(session);
+    return ok;
+}
+
 /* Unloaded by the manager after each session, if it could be. */
 static bool unloaded(void)
 {
@@ -382,6 +397,8 @@ static const struct scene {
       crash_n2, revive_n2, 1 },
     { "exit with links that use OpenSSL behind one that does not",
       openssl_later, NULL, NULL, NULL, 1 },
+    { "exit while a link that uses OpenSSL is being opened on a hung instance",
+      openssl_and_opening, pause_n2, NULL, resume_n2, 3 },
     { "complaints", complaints, NULL, NULL, NULL, 1 },
     { "unloading by the manager, DontDLClose=0", unloaded, NULL, NULL, NULL,
       1 },

@@ -81,6 +81,7 @@ unit_tests = \
 	tests/unit-link_query \
 	tests/unit-link_reset \
 	tests/unit-link_socket \
+	tests/unit-link_wait \
 	tests/unit-lock \
 	tests/unit-login_hung \
 	tests/unit-metrics \
@@ -158,6 +159,7 @@ integration_scripts = \
 	tests/pool-test.py \
 	tests/diff-test.sh \
 	tests/drain-test.py \
+	tests/exit-test.py \
 	tests/file-test.py \
 	tests/locale-test.sh \
 	tests/manager-test.py \
