@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	tests/odbc_ini.py \
 	tests/odbc_tap.py \
 	tests/odbc_tsan.py \
+	tests/own_sandbox.py \
 	tests/clients/client-pdo.php \
 	tests/clients/client.R \
 	tests/clients/client.php \

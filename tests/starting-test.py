@@ -4,39 +4,15 @@
 """An owner that is not ready yet (57P03), on a sandbox of its own: it recovers
 as a standby that takes no sessions, until it is told to go on. Who can go
 nowhere else waits for it, for PoolWait; all others go elsewhere."""
-import atexit
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 
-SANDBOX = os.environ['AFF_SRCDIR'] + '/setup/sandbox'
-folder = tempfile.mkdtemp(prefix='affinity-starting-')
+from own_sandbox import SANDBOX, folder, sandbox, start
+
 DATA = folder + '/n2/data/'
-
-
-def sandbox(verb, *words):
-    return subprocess.run([SANDBOX, verb, folder, *words], check=True,
-                          text=True, stdout=subprocess.PIPE).stdout
-
-
-def stop():
-    subprocess.run([SANDBOX, 'stop', folder], stdout=subprocess.DEVNULL,
-                   check=False)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def start():
-    atexit.register(stop)
-    sandbox('start', '--instances', '2')
-    said = subprocess.run(['sh', '-c', sandbox('env') + 'env -0'], text=True,
-                          stdout=subprocess.PIPE, check=True).stdout
-    os.environ.update(word.split('=', 1) for word in said.split('\0') if word)
-
-
-start()
+start('--instances', '2')
 from odbc_tap import (check, connect, refusal, same, tap_run,  # noqa: E402
                       until, until_complete, where)
 

@@ -5,37 +5,11 @@
 what is heard of each instance, a promotion that nobody's traffic tells of, an
 instance that hangs and delays no other, errors that bring a probe about,
 MonitorUID, a role that may read little, and a fleet that nobody uses."""
-import atexit
-import os
-import shutil
-import subprocess
-import tempfile
 import time
 
-SANDBOX = os.environ['AFF_SRCDIR'] + '/setup/sandbox'
-folder = tempfile.mkdtemp(prefix='affinity-watch-')
+from own_sandbox import folder, sandbox, start
 
-
-def sandbox(verb, *words):
-    return subprocess.run([SANDBOX, verb, folder, *words], check=True,
-                          text=True, stdout=subprocess.PIPE).stdout
-
-
-def stop():
-    subprocess.run([SANDBOX, 'stop', folder], stdout=subprocess.DEVNULL,
-                   check=False)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def start():
-    atexit.register(stop)
-    sandbox('start', '--instances', '2', '--standbys', '1')
-    said = subprocess.run(['sh', '-c', sandbox('env') + 'env -0'], text=True,
-                          stdout=subprocess.PIPE, check=True).stdout
-    os.environ.update(word.split('=', 1) for word in said.split('\0') if word)
-
-
-start()
+start('--instances', '2', '--standbys', '1')
 import pyodbc  # noqa: E402
 from odbc_tap import (check, connect, same, tap_run, until,  # noqa: E402
                       until_complete, value)
