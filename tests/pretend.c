@@ -17,6 +17,7 @@
 
 #include "config.h"
 #include "connstr.h"
+#include "environment.h"
 #include "fleet_group.h"
 #include "inner.h"
 #include "inner_kind.h"
@@ -32,6 +33,7 @@ struct pretend_key pretend_keys[PRETEND_KEYS];
 int pretend_lacks = -1;
 bool pretend_late[PRETEND_KEYS];
 uint32_t pretend_connections;
+bool pretend_minds_threads;
 void (*pretend_pause)(void);
 
 /* A forked child finds all this whole. */
@@ -61,6 +63,11 @@ static SQLRETURN error(const char *state)
 static void enter(struct pretend_conn *conn)
 {
     lock_assert_none(); /* promise 8 */
+    if (pretend_minds_threads && !atomic_load(&conn->held) &&
+        environment_is_allowed()) {
+        fprintf(stderr, "an application's thread calls the inner driver\n");
+        abort();
+    }
     if (atomic_exchange(&conn->busy, true)) {
         fprintf(stderr, "two threads are in one connection\n");
         abort();

@@ -80,6 +80,10 @@ extern struct pretend_key pretend_keys[PRETEND_KEYS];
 extern int pretend_lacks;
 extern bool pretend_late[PRETEND_KEYS]; /* not soon, who is asked hangs */
 
+/* Every call that could take time, but on what a session holds, is on a thread
+   of ours (rules §4.1, §4.4), or it aborts: for tests whose jobs run on such. */
+extern bool pretend_minds_threads;
+
 /* Called in the middle of each call to the driver that could take time, with
    no lock held; NULL = nothing. */
 extern void (*pretend_pause)(void);

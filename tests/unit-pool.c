@@ -719,5 +719,6 @@ int main(void)
         cmocka_unit_test(a_child_begins_with_no_fleet),
     };
 
+    pretend_minds_threads = true;
     return cmocka_run_group_tests_name("pool", tests, pretend_begin, end_tests);
 }
