@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	driver/entry_connect.h \
 	driver/entry_hot.h \
 	driver/entry_pooling.h \
+	driver/environment.h \
 	driver/event.h \
 	driver/fleet.h \
 	driver/fleet_balance.h \
