@@ -45,11 +45,12 @@ struct instance {
     const struct inner *inner;
     struct lane *opening;  /* helper jobs that open links: one at a time while
                               it is not known to be up (rules §4.1), else
-                              KEEPER_LANE_MAX, of all logins together */
+                              KEEPER_LANE_MAX, of all logins together, and
+                              probes are no exception */
     struct lane *cancelling; /* those that cancel, over connections of their
                                 own */
     struct lane *caring;   /* those that validate, reset, close and ask */
-    struct lane *probing;  /* those that probe */
+    struct lane *probing;  /* those that probe over open links */
     _Atomic bool wanted;   /* a probe is, before its time (fleet_probe.h) */
 
     /* ns, 0 = never: a link that has not answered since is validated before

@@ -534,9 +534,10 @@ bool pool_submit_locked(struct link *link, enum pool_job job)
     struct lane *lane = instance->caring;
 
     mutex_assert_held(&link->pool->login->lock);
-    if (job == POOL_OPEN || job == POOL_OPEN_AND_LEARN) {
+    if (job == POOL_OPEN || job == POOL_OPEN_AND_LEARN ||
+        job == POOL_OPEN_AND_PROBE) {
         lane = instance->opening;
-    } else if (job == POOL_PROBE || job == POOL_OPEN_AND_PROBE) {
+    } else if (job == POOL_PROBE) {
         lane = instance->probing;
     }
     link->job.run = run[job];

@@ -19,13 +19,28 @@
 
 /* ---- which --------------------------------------------------------------- */
 
+/* Is one being opened anyway?  By whatever login, where it is down or nobody
+   has tried it: the probe would only wait for its turn, in a place for those
+   that are awaited. */
+static bool is_opening(const struct pool *pool)
+{
+    const struct route_member *m =
+        &pool->login->fleet->members[pool->instance];
+    uint8_t health = atomic_load(&m->health);
+
+    return pool->count[LINK_OPENING] > 0 ||
+           ((health == ROUTE_DOWN || health == ROUTE_UNTRIED) &&
+            atomic_load(&m->opening) > 0);
+}
+
 /* May a new link be opened there?  The keeper's own login has one. */
 static bool has_room(const struct pool *pool)
 {
-    if (pool->login->monitor) {
-        return pool_links(pool) == 0;
+    if (is_opening(pool)) {
+        return false;
     }
-    return pool->count[LINK_OPENING] == 0 && pool_has_room_locked(pool);
+    return pool->login->monitor ? pool_links(pool) == 0
+                                : pool_has_room_locked(pool);
 }
 
 /* The idle link that was used longest ago, and is not due to be closed. */

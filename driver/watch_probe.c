@@ -44,18 +44,6 @@ static void let_go(struct logins *logins)
 
 /* ---- begin --------------------------------------------------------------- */
 
-static bool is_opening(const struct logins *logins, uint32_t i)
-{
-    bool opening = false;
-
-    for (uint32_t k = 0; k < logins->count && !opening; k++) {
-        mutex_lock(&logins->all[k]->lock);
-        opening = logins->all[k]->pools[i].count[LINK_OPENING] > 0;
-        mutex_unlock(&logins->all[k]->lock);
-    }
-    return opening;
-}
-
 /* Probes over this login if it is as good as `least`; *best is raised to what
    it is.  True: done. */
 static bool try_login(struct login *login, uint32_t i, bool new,
@@ -102,14 +90,12 @@ static bool by_any(const struct logins *logins, uint32_t i, bool new)
     return false;
 }
 
-/* One that is down is tried by one link at a time, whoever opens it.  Returns
-   when to look again: `next`, or earlier if it could not be begun. */
+/* Returns when to look again: `next`, or earlier if it could not be begun. */
 static uint64_t begin(struct fleet *fleet, struct logins *logins, uint32_t i,
                       bool new, uint64_t now, uint64_t next)
 {
     fetch(logins, fleet);
-    if ((!new || !is_opening(logins, i)) &&
-        (by_monitor(fleet, logins, i, new) || by_any(logins, i, new))) {
+    if (by_monitor(fleet, logins, i, new) || by_any(logins, i, new)) {
         return next;
     }
     return clock_earlier(next, fleet_probe_put_off(fleet, i, now));

@@ -549,6 +549,37 @@ static void one_that_is_down_is_tried_by_its_back_off(void **state)
     end_fleet();
 }
 
+/* Nor is any instance that is not known to be up: neither logins nor probes
+   come beside one another. */
+static void one_at_a_time_whoever_opens(void **state)
+{
+    (void)state;
+    begin_fleet(2, "CheckInterval=100;ConnectTimeout=60000;");
+    visit(2, "k0"); /* a login to probe with */
+    place(&sessions[0], 1, "k0", 3000);
+    pretend_set(1, PRETEND_HANGS);
+    place(&sessions[1], 1, "k1", 30000);
+    assert_int_equal(pretend_at[1].connecting, 1);
+    pass(4000); /* KEEPER_OVERDUE_MS later one more may begin */
+    assert_int_equal(health(1), ROUTE_UNTRIED);
+    assert_int_equal(pretend_at[1].connecting, 1);
+    place(&sessions[2], 2, "k1", 30000);
+    assert_int_equal(pretend_at[1].connecting, 1);
+    pretend_set(1, PRETEND_REFUSES);
+    pass(2000);
+    assert_int_equal(health(1), ROUTE_DOWN);
+    pretend_set(1, PRETEND_HANGS);
+    for (int n = 0; n < 40; n++) {
+        pass(100);
+        assert_true(pretend_at[1].connecting <= 1);
+    }
+    assert_int_equal(pretend_at[1].connecting, 1);
+    pretend_set(1, PRETEND_SERVES);
+    pass(100);
+    assert_int_equal(health(1), ROUTE_UP);
+    end_fleet();
+}
+
 /* It has been down twice within a minute, so one answer does not do. */
 static void who_answers_again_is_suspect_by_what_it_was_down_by(void **state)
 {
@@ -571,7 +602,7 @@ static void who_answers_again_is_suspect_by_what_it_was_down_by(void **state)
     pass(3000);
     assert_int_equal(health(1), ROUTE_DOWN);
     pretend_set(1, PRETEND_SERVES);
-    for (int n = 0; n < 300 && health(1) == ROUTE_DOWN; n++) {
+    for (int n = 0; n < 1000 && health(1) == ROUTE_DOWN; n++) {
         pass(10);
     }
     assert_int_equal(health(1), ROUTE_SUSPECT);
@@ -802,6 +833,7 @@ int main(void)
         cmocka_unit_test(a_link_that_opens_late_joins_the_pool),
         cmocka_unit_test(a_probe_that_waits_for_a_thread_says_nothing),
         cmocka_unit_test(one_that_is_down_is_tried_by_its_back_off),
+        cmocka_unit_test(one_at_a_time_whoever_opens),
         cmocka_unit_test(
             who_answers_again_is_suspect_by_what_it_was_down_by),
         cmocka_unit_test(at_exit_nothing_begins),
