@@ -286,13 +286,14 @@ static bool is_proved_locked(const struct login *login)
     return open > 0;
 }
 
-static void open_failed(struct link *link, const struct link_error *error)
+/* Begun then; link->began is later where rounds were late (login_hung.c). */
+static void open_failed(struct link *link, uint64_t begin,
+                        const struct link_error *error)
 {
     struct login *login = login_of(link);
     struct fleet *fleet = fleet_of(link);
     uint32_t i = link->pool->instance;
-    enum inner_fault fault = fleet_failed(fleet, i, atomic_load(&link->began),
-                                          error);
+    enum inner_fault fault = fleet_failed(fleet, i, begin, error);
 
     fleet_set_slow(fleet, i, false);
     pool_stat_count(&link->pool->stats, POOL_STAT_FAILED);
@@ -326,7 +327,7 @@ bool pool_job_open(struct link *link)
 
     took = clock_ns() - begin;
     if (!ok) {
-        open_failed(link, &error);
+        open_failed(link, begin, &error);
         return false;
     }
     pool_close_at_exit();

@@ -73,11 +73,38 @@ static void who_comes_late_blames_nobody(void **state)
     end_fleet();
 }
 
+/* Two openings fail after a time that the rounds have lost count of, while the
+   instance has answered somebody else: too many at once are no outage. */
+static void late_rounds_make_no_refusal_of_a_crowd(void **state)
+{
+    uint64_t begin;
+
+    (void)state;
+    begin_fleet(2, "CheckInterval=0;CheckTimeout=1000;ConnectTimeout=2000;");
+    place(&sessions[0], 1, "k1", 3000);
+    pretend_set(1, PRETEND_IS_AWAY);
+    begin = sim_now();
+    for (int i = 1; i <= 2; i++) {
+        place_until(&sessions[i], 1, "k1", 3000, begin + 1000 * NS_PER_MS);
+    }
+    pass(1100);
+    assert_int_equal(pool_of(1, 1)->count[LINK_OPENING], 2);
+    fleet_answered(fleet, 1);
+    assert_true(atomic_load(&fleet->instances[1].answered_at) > begin);
+    sim_set_now(begin + (PRETEND_AWAY_MS - 1000) * NS_PER_MS);
+    pass(1100);
+    assert_int_equal(pretend_at[1].turned_away, 2);
+    assert_int_equal(pool_of(1, 1)->count[LINK_OPENING], 0);
+    assert_int_equal(health(1), ROUTE_SUSPECT);
+    end_fleet();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_counts_whoever_waits),
         cmocka_unit_test(who_comes_late_blames_nobody),
+        cmocka_unit_test(late_rounds_make_no_refusal_of_a_crowd),
     };
 
     round_duty = watch_links;
