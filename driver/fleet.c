@@ -256,16 +256,25 @@ static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
 }
 
 /* What this login may not read, or was not told this time, is as it was told
-   before, as long as the instance is what it was. */
-static struct link_who complete(struct link_who who,
-                                const struct link_who *before)
+   before.  One that has become the primary is on a later timeline than it was
+   as a standby; but that is taken for certain only where no other primary of
+   its group is known to be up, whom it would supersede. */
+static struct link_who complete(const struct fleet *fleet, uint32_t i,
+                                struct link_who who)
 {
+    const struct link_who *before = &fleet->instances[i].who;
+
     if (who.role == LINK_ROLE_UNKNOWN) {
         who.role = before->role;
     }
-    if (who.role == before->role && !*who.identity) {
+    if (!*who.identity) {
         memcpy(who.identity, before->identity, sizeof who.identity);
-        who.timeline = who.timeline ? who.timeline : before->timeline;
+    }
+    if (!who.timeline && !is_other(&fleet->instances[i], &who)) {
+        who.timeline = before->timeline;
+        who.timeline += who.timeline && who.role == LINK_ROLE_PRIMARY &&
+                        before->role == LINK_ROLE_STANDBY &&
+                        fleet_may_lead(fleet, i, clock_ns());
     }
     return who;
 }
@@ -278,8 +287,8 @@ bool fleet_heard(struct fleet *fleet, uint32_t i, const struct link_who *said)
     bool changed, other;
 
     mutex_lock(&fleet->lock);
-    heard = complete(*said, &instance->who);
     take_locked(fleet, i, FLEET_ANSWERED, NULL);
+    heard = complete(fleet, i, *said);
     other = is_other(instance, who);
     changed = !instance->who_at || instance->who.role != who->role ||
               instance->who.timeline != who->timeline ||

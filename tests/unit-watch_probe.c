@@ -803,6 +803,36 @@ static void who_says_nothing_of_itself_is_what_it_was(void **state)
     end_fleet();
 }
 
+/* A promotion that is seen by a login that may not read who it is. */
+static void whoever_is_promoted_is_of_its_group_still(void **state)
+{
+    const struct link_who standby = { .role = LINK_ROLE_STANDBY,
+                                      .identity = "4711", .timeline = 3 };
+    const struct link_who nameless = { .role = LINK_ROLE_PRIMARY };
+    const struct link_who *who;
+    (void)state;
+
+    begin_fleet(2, "CheckInterval=60000;");
+    who = &fleet->instances[1].who;
+    visit(1, "k0");
+    fleet_heard(fleet, 1, &standby);
+    assert_true(fleet_heard(fleet, 1, &nameless));
+    assert_int_equal(who->role, LINK_ROLE_PRIMARY);
+    assert_string_equal(who->identity, "4711");
+    assert_int_equal(who->timeline, 4); /* or later */
+    assert_false(fleet_heard(fleet, 1, &nameless));
+    assert_int_equal(who->timeline, 4);
+
+    /* it takes no write from one that is up */
+    fleet_heard(fleet, 1, &standby);
+    atomic_store(&fleet->members[0].group, 1);
+    assert_true(fleet_heard(fleet, 1, &nameless));
+    assert_string_equal(who->identity, "4711");
+    assert_int_equal(who->timeline, 3);
+    atomic_store(&fleet->members[0].group, 0);
+    end_fleet();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -842,6 +872,7 @@ int main(void)
         cmocka_unit_test(all_have_their_turn),
         cmocka_unit_test(a_promotion_is_noticed_without_traffic),
         cmocka_unit_test(who_says_nothing_of_itself_is_what_it_was),
+        cmocka_unit_test(whoever_is_promoted_is_of_its_group_still),
     };
 
     round_duty = watch_probe;
