@@ -28,6 +28,8 @@ static struct {
     const char *name;     /* SQL_DRIVER_NAME */
     bool stuck;           /* refuses to disconnect until autocommit is on */
     bool refuses;         /* to connect */
+    SQLULEN limit;        /* SQL_ATTR_LOGIN_TIMEOUT, and what it was … */
+    SQLULEN limit_then;   /* … while it connected */
     char executed[100];   /* the latest statement */
 } odd;
 
@@ -64,6 +66,9 @@ static SQLRETURN set_attr(SQLHANDLE handle, SQLINTEGER attribute,
         strcmp(odd.executed, "BEGIN") == 0) {
         odd.stuck = false;
     }
+    if (attribute == SQL_ATTR_LOGIN_TIMEOUT) {
+        odd.limit = (SQLULEN)(uintptr_t)value;
+    }
     return SQL_SUCCESS;
 }
 
@@ -80,6 +85,7 @@ static SQLRETURN driver_connect(SQLHDBC hdbc, SQLHWND window, SQLCHAR *in,
     (void)room;
     (void)length;
     (void)completion;
+    odd.limit_then = odd.limit;
     return odd.refuses ? SQL_ERROR : SQL_SUCCESS;
 }
 
@@ -158,15 +164,21 @@ static struct inner *make_inner(const struct inner_kind *kind)
     return inner;
 }
 
-static bool open_one(struct link *link, const struct inner *inner)
+static bool open_within(struct link *link, const struct inner *inner,
+                        uint32_t ms)
 {
     struct link_order order = { .inner = inner, .string = "DSN=x;",
                                 .odbc_version = SQL_OV_ODBC3,
-                                .timeout_ms = 1000 };
+                                .timeout_ms = ms };
     struct link_error error;
 
     memset(link, 0, sizeof *link);
     return link_open(link, &order, &error);
+}
+
+static bool open_one(struct link *link, const struct inner *inner)
+{
+    return open_within(link, inner, 1000);
 }
 
 /* ---- environments */
@@ -261,6 +273,32 @@ static void the_questions_do_not_show(void **state)
     link_close(&link);
 }
 
+/* ---- how long it may take */
+
+/* Rules §3.4: in whole seconds, and psqlODBC takes 2 for 1; without one it
+   hangs.  The application finds none of it. */
+static void opening_is_limited_in_seconds(void **state)
+{
+    static const struct {
+        uint32_t ms;
+        SQLULEN seconds;
+    } rows[] = {
+        { 1, 2 }, { 1000, 2 }, { 2000, 2 }, { 2001, 3 }, { 10000, 10 },
+    };
+    struct inner *inner = make_inner(&inner_psqlodbc);
+    struct link link;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        memset(&odd, 0, sizeof odd);
+        odd.name = "psqlodbcw.so";
+        assert_true(open_within(&link, inner, rows[i].ms));
+        assert_int_equal(odd.limit_then, rows[i].seconds);
+        assert_int_equal(odd.limit, 0);
+        link_close(&link);
+    }
+}
+
 /* ---- disconnecting */
 
 static void a_stuck_transaction_is_ended(void **state)
@@ -285,6 +323,7 @@ int main(void)
         cmocka_unit_test(links_share_an_environment_only_if_they_may),
         cmocka_unit_test(a_driver_is_what_it_says),
         cmocka_unit_test(the_questions_do_not_show),
+        cmocka_unit_test(opening_is_limited_in_seconds),
         cmocka_unit_test(a_stuck_transaction_is_ended),
     };
 
