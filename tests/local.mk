@@ -102,6 +102,7 @@ unit_tests = \
 	tests/unit-route_numeric \
 	tests/unit-route_pghash \
 	tests/unit-route_type \
+	tests/unit-secret \
 	tests/unit-session_attr \
 	tests/unit-text \
 	tests/unit-text_encoding \
