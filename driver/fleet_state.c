@@ -62,13 +62,16 @@ static void count_good(struct fleet_state *state, uint64_t now)
 }
 
 /* Down: twice as long as the last time; once for all who have failed there
-   while it was being left alone. */
+   while it was being left alone.  Who starts is asked again soon, however long
+   it had refused before. */
 static void leave_alone(struct fleet_state *state, enum fleet_fact fact,
                         bool enters, uint64_t now, uint64_t seed)
 {
     if (state->health == ROUTE_SUSPECT) {
         state->retry_at = now + clock_jitter_ns(clock_backoff_ms(0), seed);
-    } else if (enters || now >= state->retry_at) {
+    } else if (enters || now >= state->retry_at ||
+               (fact == FLEET_STARTING &&
+                state->retry_at > now + clock_backoff_ms(0) * NS_PER_MS)) {
         state->backoff_ms = clock_backoff_ms(
             fact == FLEET_STARTING ? 0 : state->backoff_ms);
         state->retry_at = now + clock_jitter_ns(state->backoff_ms, seed);

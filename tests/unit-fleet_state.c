@@ -156,6 +156,14 @@ static void one_that_starts_is_asked_again_soon(void **unused)
         assert_int_equal(state.retry_at, now + 1000 * NS_PER_MS);
         now = state.retry_at;
     }
+    for (int i = 0; i < 4; i++) { /* it refuses for long, and then starts */
+        take(FLEET_REFUSED);
+        now = i < 3 ? state.retry_at : now;
+    }
+    assert_int_equal(state.retry_at, now + 16000 * NS_PER_MS);
+    pass(1);
+    take(FLEET_STARTING);
+    assert_int_equal(state.retry_at, now + 1000 * NS_PER_MS);
 }
 
 static void not_all_come_back_at_once(void **unused)
