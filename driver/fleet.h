@@ -118,7 +118,8 @@ struct fleet {
     uint32_t learn_turn;   /* watch_learn.c's, likewise */
     _Atomic bool tend;     /* watch_pool.c is to look at the pools */
     uint64_t tend_at;      /* ns: or then; its own, as the next */
-    bool tended_used;      /* the fleet was when it last did */
+    bool tended_used, tended_quiet; /* the fleet was, the process was, when it
+                                       last did */
     _Atomic uint32_t refused; /* units that were not placed */
     _Atomic uint64_t files; /* inifile_fingerprint() when made or checked */
 

@@ -125,6 +125,11 @@ bool login_is_used_locked(struct login *login);
 enum { POOL_USED_MS = 30000 };
 uint64_t login_tend(struct login *login, bool used, uint64_t now);
 
+/* The process is quiet (watch.h): closes idle links that have a
+   PoolIdleTimeout.  Returns when to look again: ns, while a helper is at one;
+   UINT64_MAX = when somebody opens a link.  Locks: takes login->lock. */
+uint64_t login_rest(struct login *login, uint64_t now);
+
 /* Tells of each session once that holds a link for longer than SessionLimit
    (login_limit.c).  Returns when to look again: ns, UINT64_MAX = when somebody
    opens a link.  Locks: takes login->lock. */

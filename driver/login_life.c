@@ -213,6 +213,31 @@ uint64_t login_tend(struct login *login, bool used, uint64_t now)
     return next;
 }
 
+/* Returns how many links are left that are not idle. */
+static uint32_t rest_pool_locked(struct pool *pool)
+{
+    mutex_assert_held(&pool->login->lock);
+    pool->least = 0;
+    while (pool->login->fleet->config.pool_idle && pool->links[LINK_IDLE]) {
+        pool_close_locked(pool->links[LINK_IDLE], POOL_STAT_CLOSED_IDLE);
+    }
+    return pool_links(pool) - pool->count[LINK_IDLE];
+}
+
+uint64_t login_rest(struct login *login, uint64_t now)
+{
+    enum { REST_MS = 1000 };
+    uint32_t busy = 0;
+
+    mutex_lock(&login->lock);
+    shelf_gather_locked(login);
+    for (uint32_t i = 0; i < login->fleet->count; i++) {
+        busy += rest_pool_locked(&login->pools[i]);
+    }
+    mutex_unlock(&login->lock);
+    return busy ? now + REST_MS * NS_PER_MS : UINT64_MAX;
+}
+
 bool login_is_used_locked(struct login *login)
 {
     bool used = login->units != NULL;

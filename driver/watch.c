@@ -45,6 +45,8 @@ static uint64_t units_of(const struct fleet *fleet)
     return sum;
 }
 
+static uint64_t used_until; /* ns: of all fleets; the clock's thread's */
+
 static void see_use(struct fleet *fleet, uint64_t now)
 {
     struct fleet_use *use = &fleet->use;
@@ -52,6 +54,7 @@ static void see_use(struct fleet *fleet, uint64_t now)
 
     if (units != use->units || logins_are_used(fleet)) {
         use->until = now + WATCH_USED_MS * NS_PER_MS;
+        used_until = use->until; /* the latest, since time goes on */
     }
     use->units = units;
     use->looked = now;
@@ -62,11 +65,16 @@ bool watch_is_used(const struct fleet *fleet, uint64_t now)
     return now < fleet->use.until;
 }
 
+uint64_t watch_quiet_at(void)
+{
+    return used_until + (WATCH_QUIET_MS - WATCH_USED_MS) * NS_PER_MS;
+}
+
 /* ---- the round ----------------------------------------------------------- */
 
 /* Is it used?  Whoever uses it while nobody watches says so, so the word that
    it is watched is taken back before the last look, not behind it. */
-static bool is_used(struct fleet *fleet, uint64_t now)
+static void look_for_use(struct fleet *fleet, uint64_t now)
 {
     if (now >= fleet->use.looked + LOOK_MS * NS_PER_MS ||
         !watch_is_used(fleet, now)) {
@@ -79,7 +87,6 @@ static bool is_used(struct fleet *fleet, uint64_t now)
             atomic_store(&fleet->watched, true);
         }
     }
-    return watch_is_used(fleet, now);
 }
 
 /* Goes through what is due for one fleet. */
@@ -89,7 +96,7 @@ static uint64_t watch_fleet(struct fleet *fleet, uint64_t now)
         watch_probe, watch_seek, watch_learn,   watch_links,
         watch_pool,  watch_file, watch_metrics,
     };
-    uint64_t next = is_used(fleet, now) ? fleet->use.until : UINT64_MAX;
+    uint64_t next = watch_is_used(fleet, now) ? fleet->use.until : UINT64_MAX;
 
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
         next = clock_earlier(next, duties[i](fleet, now));
@@ -104,6 +111,9 @@ static uint64_t make_round(uint64_t now)
     struct fleet **fleets = fleet_all(&count);
     uint64_t next = UINT64_MAX;
 
+    for (uint32_t i = 0; i < count; i++) {
+        look_for_use(fleets[i], now);
+    }
     for (uint32_t i = 0; i < count; i++) {
         next = clock_earlier(next, watch_fleet(fleets[i], now));
         fleet_release(fleets[i]);

@@ -40,6 +40,13 @@ typedef uint64_t watch_duty(struct fleet *fleet, uint64_t now);
 enum { WATCH_USED_MS = POOL_USED_MS };
 bool watch_is_used(const struct fleet *fleet, uint64_t now);
 
+/* ns: when the process becomes quiet, if nothing more happens: no fleet of it
+   has been used for so long that it is to have no thread of ours.  Idle links
+   that have a PoolIdleTimeout are closed then, since nobody would close them
+   in time; others stay, and no thread for their sake. */
+enum { WATCH_QUIET_MS = 90000 /* whoever comes each minute finds his links */ };
+uint64_t watch_quiet_at(void);
+
 /* Probes each instance when it is due (fleet_probe.h): over an idle link, else
    over one of the keeper's own, of MonitorUID, or of any login that has proved
    good; and gives up what takes too long. */

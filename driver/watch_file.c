@@ -3,7 +3,7 @@
 
 /*
  * The map file, looked at as often as instances are probed, as long as the
- * fleet has links.
+ * fleet has links and the process is not quiet.
  */
 #include "autoconf.h"
 
@@ -17,6 +17,7 @@ uint64_t watch_file(struct fleet *fleet, uint64_t now)
     enum { LOOK_MS = 1000 };
     struct fleet_file *file = &fleet->file;
     uint32_t interval = fleet->config.check_interval;
+    bool quiet = !watch_is_used(fleet, now) && now >= watch_quiet_at();
     uint64_t late;
 
     if (!*fleet->config.map) {
@@ -24,6 +25,9 @@ uint64_t watch_file(struct fleet *fleet, uint64_t now)
     }
     interval = interval ? interval : LOOK_MS;
     late = fleet_disk_look(fleet, &file->disk, fleet->config.map, now);
+    if (quiet) {
+        return late; /* it is looked at when somebody comes */
+    }
     if (now >= file->look_at) {
         file->look_at = now + interval * NS_PER_MS;
         fleet_file_look(fleet);

@@ -14,28 +14,43 @@
 #include "login.h"
 
 /* Is it time, or is there something new? */
-static bool is_due(struct fleet *fleet, bool used, uint64_t now)
+static bool is_due(struct fleet *fleet, bool used, bool quiet, uint64_t now)
 {
     bool due = atomic_exchange(&fleet->tend, false) ||
-               used != fleet->tended_used || now >= fleet->tend_at;
+               used != fleet->tended_used || quiet != fleet->tended_quiet ||
+               now >= fleet->tend_at;
 
     fleet->tended_used = used;
+    fleet->tended_quiet = quiet;
     return due;
+}
+
+static uint64_t tend(struct login *login, bool used, bool quiet, uint64_t now)
+{
+    uint64_t next;
+
+    if (quiet) {
+        return login_rest(login, now);
+    }
+    next = login_tend(login, used, now);
+    /* what is due later than that is not waited for */
+    return next == UINT64_MAX ? next : clock_earlier(next, watch_quiet_at());
 }
 
 uint64_t watch_pool(struct fleet *fleet, uint64_t now)
 {
     bool used = watch_is_used(fleet, now);
+    bool quiet = !used && now >= watch_quiet_at();
     uint64_t next = UINT64_MAX;
     struct login **logins;
     uint32_t count;
 
-    if (!is_due(fleet, used, now)) {
+    if (!is_due(fleet, used, quiet, now)) {
         return fleet->tend_at;
     }
     logins = login_all(fleet, &count);
     for (uint32_t k = 0; k < count; k++) {
-        next = clock_earlier(next, login_tend(logins[k], used, now));
+        next = clock_earlier(next, tend(logins[k], used, quiet, now));
         next = clock_earlier(next, login_tell_overlong(logins[k], now));
         login_release(logins[k]);
     }

@@ -22,6 +22,7 @@ struct login *logins[LOGINS];
 struct session sessions[SESSIONS];
 watch_duty *round_duty;
 bool used;
+uint64_t quiet_at;
 
 uint64_t next_round;
 
@@ -31,6 +32,11 @@ bool watch_is_used(const struct fleet *of, uint64_t now)
     (void)of;
     (void)now;
     return used;
+}
+
+uint64_t watch_quiet_at(void)
+{
+    return quiet_at;
 }
 
 void begin_fleet(uint32_t instances, const char *keywords)
@@ -45,6 +51,7 @@ void begin_fleet(uint32_t instances, const char *keywords)
         pretend_keys[k].owner = k % instances;
     }
     used = true;
+    quiet_at = UINT64_MAX;
     next_round = sim_now();
     sim_accept(true);
     for (int i = 0; i < LOGINS; i++) {

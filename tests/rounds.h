@@ -30,6 +30,7 @@ extern struct login *logins[LOGINS];
 extern struct session sessions[SESSIONS];
 extern watch_duty *round_duty; /* set by main() */
 extern bool used;              /* what watch_is_used() says */
+extern uint64_t quiet_at;      /* likewise; not before it is set */
 extern uint64_t next_round;
 
 void begin_fleet(uint32_t instances, const char *keywords);

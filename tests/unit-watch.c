@@ -131,12 +131,16 @@ static void who_holds_a_link_uses_the_fleet(void **state)
     assert_true(used);
     pass(300000); /* and goes on to */
     assert_true(used);
+    assert_true(watch_quiet_at() > sim_now());
     assert_true(atomic_load(&fleet->watched));
     pool_give(order.link, false);
     pass(2 * WATCH_USED_MS + 1000);
     assert_false(used);
     assert_false(atomic_load(&fleet->watched));
     assert_true(next_round == UINT64_MAX); /* nobody makes rounds any more */
+    assert_true(watch_quiet_at() > sim_now());
+    pass(WATCH_QUIET_MS);
+    assert_true(watch_quiet_at() <= sim_now());
 }
 
 static void a_moment_of_use_lasts(void **state)

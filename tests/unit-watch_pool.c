@@ -87,6 +87,51 @@ static void without_limits_nobody_looks(void **state)
     end_fleet();
 }
 
+static void become_quiet(void)
+{
+    used = false;
+    quiet_at = sim_now() + WATCH_QUIET_MS * NS_PER_MS;
+    next_round = sim_now();
+    pass(WATCH_QUIET_MS - 1000);
+    assert_int_equal(pretend_at[0].open, 1);
+    pass(1010);
+}
+
+static void in_a_quiet_process_none_waits_for_its_limit(void **state)
+{
+    (void)state;
+    begin_fleet(1, "PoolMin=1;");
+    visit(1, "k0");
+    become_quiet();
+    assert_int_equal(pretend_at[0].open, 0);
+    pass(6000); /* in which its closing might have hung */
+    assert_int_equal(next_round, UINT64_MAX);
+    end_fleet();
+}
+
+static void nor_is_one_without_limit_watched(void **state)
+{
+    (void)state;
+    begin_fleet(1, "PoolIdleTimeout=0;"); /* PoolMaxLifetime is half an hour */
+    visit(1, "k0");
+    become_quiet();
+    assert_int_equal(pretend_at[0].open, 1);
+    assert_int_equal(next_round, UINT64_MAX);
+    used = true; /* who comes in time finds it */
+    quiet_at = UINT64_MAX;
+    next_round = sim_now();
+    visit(1, "k0");
+    assert_int_equal(pretend_at[0].opened, 1);
+    become_quiet();
+    pass(1900000); /* who does not gets no old one */
+    assert_int_equal(pretend_at[0].opened, 1);
+    used = true;
+    quiet_at = UINT64_MAX;
+    visit(1, "k0");
+    assert_int_equal(pretend_at[0].opened, 2);
+    end_fleet();
+}
+
 static void what_was_left_on_a_shelf_is_closed_as_well(void **state)
 {
     (void)state;
@@ -310,6 +355,8 @@ int main(void)
         cmocka_unit_test(idle_links_are_closed_in_time),
         cmocka_unit_test(old_links_are_closed_in_time),
         cmocka_unit_test(without_limits_nobody_looks),
+        cmocka_unit_test(in_a_quiet_process_none_waits_for_its_limit),
+        cmocka_unit_test(nor_is_one_without_limit_watched),
         cmocka_unit_test(what_was_left_on_a_shelf_is_closed_as_well),
         cmocka_unit_test(so_many_are_kept),
         cmocka_unit_test(not_for_a_login_that_nobody_uses),
