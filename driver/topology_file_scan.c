@@ -253,11 +253,17 @@ static const char *obstacle(const struct stat *about)
 
 static FILE *open_regular(const char *path, struct why *why)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     const char *wrong = NULL;
     struct stat about;
     FILE *file = NULL;
+    int fd;
 
+    if (*path != '/') { /* it is read again: it might be another one then */
+        why_set(why, WHY_VALUE, "AffinityMap=%s: allowed is the absolute path "
+                "of a file", path);
+        return NULL;
+    }
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd >= 0 && fstat(fd, &about) == 0) {
         wrong = obstacle(&about);
     }

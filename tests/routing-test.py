@@ -470,6 +470,9 @@ def map_limits():
               state == 'HY000' and '/map' in message
               and all(word in message for word in words),
               '%s %s' % (state, message))
+    refused('AffinityMap: a path that depends on the working directory',
+            'HY024', 'absolute path', 'DSN=orders;AffinityTable=;'
+            'AffinityMap=map')
     refused('AffinityMap: a file that does not exist', 'HY000', '/nowhere/map',
             'DSN=orders;AffinityTable=;AffinityKey=1;'
             'AffinityMap=/nowhere/map')

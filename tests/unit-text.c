@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -442,26 +441,6 @@ static void secrets_stay_out_of_core_dumps(void **state)
     assert_string_equal(flags, "");
 }
 
-static void a_forked_child_still_has_the_secret(void **state)
-{
-    const char *secret = secret_dup("pw", 2);
-    int status;
-    pid_t child;
-
-    (void)state;
-    child = fork();
-    if (child == 0) {
-        int same = strcmp(secret, "pw") == 0;
-
-        secret_free(secret);
-        _exit(same ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_string_equal(secret, "pw");
-    secret_free(secret);
-}
-
 static void reasons_are_cut_between_characters(void **state)
 {
     struct why why;
@@ -585,7 +564,6 @@ int main(void)
         cmocka_unit_test(a_number_is_digits_alone),
         cmocka_unit_test(secrets_keep_any_bytes),
         cmocka_unit_test(secrets_stay_out_of_core_dumps),
-        cmocka_unit_test(a_forked_child_still_has_the_secret),
         cmocka_unit_test(reasons_are_cut_between_characters),
         cmocka_unit_test(a_cut_splits_no_character),
         cmocka_unit_test(bytes_are_hashed),
