@@ -14,10 +14,16 @@
 #include <utlist.h>
 
 /* That there is no room for a link to an instance is nothing against it: it is
-   asked as soon as there is, when its turn comes. */
+   asked as soon as there is, when its turn comes.  Nor is it that this login is
+   refused there: another one's sessions may ask it. */
 static bool may_ask(const struct login *login, uint32_t i)
 {
-    return pool_may_learn_locked(&login->pools[i]);
+    return pool_may_learn_locked(&login->pools[i], false);
+}
+
+static bool may_ask_unasked(const struct login *login, uint32_t i)
+{
+    return pool_may_learn_locked(&login->pools[i], true);
 }
 
 static uint32_t ask(struct login *login, const struct route_key *key,
@@ -31,7 +37,8 @@ static uint32_t ask(struct login *login, const struct route_key *key,
     }
     shelf_gather_locked(login); /* may_ask() cannot */
     for (uint32_t n = 0; n < fleet->count; n++) {
-        int i = topology_next(fleet, key, may_ask, login, now);
+        int i = topology_next(fleet, key, unasked ? may_ask_unasked : may_ask,
+                              login, now);
         if (i < 0) {
             break;
         }

@@ -100,9 +100,9 @@ void pool_tidy_locked(struct login *login);
    be had; the link is being closed.  Locks: holds login->lock. */
 bool pool_validate_locked(struct link *link, struct unit *unit);
 
-/* Would pool_learn_locked() have a link to ask over, or room for one?  What is
-   on shelves counts for nothing.  Locks: holds login->lock. */
-bool pool_may_learn_locked(const struct pool *pool);
+/* Would pool_learn_locked() have a link to ask over, or might it order one?
+   What is on shelves counts for nothing.  Locks: holds login->lock. */
+bool pool_may_learn_locked(const struct pool *pool, bool unasked);
 
 /* Takes an idle link, or orders a new one, and has a helper ask its instance
    for what the fleet's topology needs: ends in topology_ask() or

@@ -74,7 +74,7 @@ void topology_find(struct fleet *fleet, const struct route_key *key,
                    struct topology_answer *answer);
 
 /* May instance i be asked by this login?  A link to it can be had now.
-   Locks: as topology_next(). */
+   Locks: holds login->lock and LOCK_TOPOLOGY. */
 typedef bool topology_may(const struct login *login, uint32_t i);
 
 /* The instance to ask now so that this key (NULL: every key) gets known, one
@@ -87,10 +87,13 @@ typedef bool topology_may(const struct login *login, uint32_t i);
    resolved by the next instance that is asked.  A key that moves has those
    who claim it asked again, each once in TOPOLOGY_MOVING_MS at most.
    With NULL and nothing to do it costs one atomic load.
-   `now` in ns.  Locks: as above. */
-enum { TOPOLOGY_HEDGE_MS = 300, TOPOLOGY_MOVING_MS = 1000 };
-/* Whoever has been asked for so long does not answer soon any more. */
-enum { TOPOLOGY_LATE_MS = 2000 };
+   `now` in ns.  Locks: holds login->lock if `may` wants it, takes
+   LOCK_TOPOLOGY. */
+enum {
+    TOPOLOGY_HEDGE_MS = 300,
+    TOPOLOGY_MOVING_MS = 1000,
+    TOPOLOGY_LATE_MS = 2000 /* whom that takes does not answer soon any more */
+};
 int topology_next(struct fleet *fleet, const struct route_key *key,
                   topology_may *may, const struct login *login, uint64_t now);
 

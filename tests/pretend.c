@@ -530,8 +530,10 @@ int topology_next(struct fleet *fleet, const struct route_key *key,
 
     (void)now;
     if (!key) {
-        i = pretend_lacks;
-        pretend_lacks = -1;
+        if (pretend_lacks >= 0 && may(login, (uint32_t)pretend_lacks)) {
+            i = pretend_lacks;
+            pretend_lacks = -1;
+        }
         return i;
     }
     mutex_lock(&pretend_lock);
@@ -560,7 +562,7 @@ bool topology_is_quiet(const struct fleet *fleet, uint64_t now)
 {
     (void)fleet;
     (void)now;
-    return true;
+    return pretend_lacks < 0;
 }
 
 uint64_t topology_wake(struct fleet *fleet, uint64_t now)

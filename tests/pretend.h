@@ -76,7 +76,7 @@ struct pretend_key {
 };
 extern struct pretend_key pretend_keys[PRETEND_KEYS];
 /* Whom the topology lacks beside what the keys need; -1 = nobody.  He is named
-   once. */
+   once, to whom may ask him. */
 extern int pretend_lacks;
 extern bool pretend_late[PRETEND_KEYS]; /* not soon, who is asked hangs */
 

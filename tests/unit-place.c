@@ -325,6 +325,13 @@ static void a_refused_login_is_not_retried_unasked(void **state)
         give(&s[0], false);
         settle();
     }
+    assert_int_equal(pretend_lacks, 0); /* nobody was put off for it */
+    place(&s[0], "hint k1 login2");
+    settle();
+    assert_int_equal(pretend_lacks, -1); /* whose login it takes has asked */
+    assert_int_equal(pretend_at[0].opened, 1);
+    give(&s[0], false);
+    settle();
     place(&s[0], "strict k0");
     settle();
     assert_int_equal(s[0].state, FAILED);
@@ -337,7 +344,7 @@ static void a_refused_login_is_not_retried_unasked(void **state)
     place(&s[2], "hint k0"); /* it is welcome again, to who is behind as well */
     settle();
     assert_int_equal(where(&s[2]), 2);
-    assert_int_equal(pretend_at[0].opened, 2);
+    assert_int_equal(pretend_at[0].opened, 3);
     end_fleet();
 }
 
@@ -985,8 +992,6 @@ static void owners_are_learnt_before_a_unit_goes_on(void **state)
     end_fleet();
 }
 
-/* Opened while its owner was not known; by the time the link is there, the
-   key is known to have none: the link is not taken (rules §2.2). */
 /* At PoolMaxTotal, too: the first link that is given back gives way. */
 static void learning_has_its_turn(void **state)
 {
@@ -1012,6 +1017,8 @@ static void learning_has_its_turn(void **state)
     end_fleet();
 }
 
+/* Opened while its owner was not known; by the time the link is there, the
+   key is known to have none: the link is not taken (rules §2.2). */
 static void what_is_learnt_meanwhile_counts(void **state)
 {
     struct session *s = sessions;
