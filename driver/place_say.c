@@ -141,6 +141,14 @@ static void say_state(const struct place_order *order, uint32_t i,
     }
 }
 
+/* Strict knows the owner, and this group is not it. */
+static bool is_ruled_out(const struct place_order *order, uint32_t group)
+{
+    return order->owner.state == ROUTE_IS_OWNED &&
+           order->mode == ROUTE_STRICT &&
+           !topology_names(&order->owner, group);
+}
+
 void place_say_refusal(const struct place_order *order, uint32_t i,
                        struct text *out)
 {
@@ -149,8 +157,7 @@ void place_say_refusal(const struct place_order *order, uint32_t i,
 
     fleet_view(fleet, i, &view);
     text_appendf(out, "%s: ", view.name);
-    if (order->owner.state == ROUTE_IS_OWNED && order->mode == ROUTE_STRICT &&
-        !topology_names(&order->owner, view.group)) {
+    if (is_ruled_out(order, view.group)) {
         text_append(out, route_refusal_text(ROUTE_REFUSED_NOT_OWNER));
     } else if (order->refusals && order->refusals[i].error.state[0]) {
         link_say_error(&order->refusals[i].error, out);
@@ -202,23 +209,46 @@ static void say_unready(const struct place_order *order, struct text *out)
     }
 }
 
+/* Nobody was asked, since those that it would be cannot: drained, disabled,
+   standbys.  The first ones only, as there is little room. */
+static void say_unable(const struct place_order *order, struct text *out)
+{
+    struct fleet *fleet = order->login->fleet;
+    struct fleet_instance_view view;
+
+    for (uint32_t i = 0, said = 0; i < fleet->count && said < 3; i++) {
+        enum route_refusal refusal =
+            route_incapable(&fleet->members[i], order->write);
+
+        fleet_view(fleet, i, &view);
+        if (refusal && !is_ruled_out(order, view.group)) {
+            text_appendf(out, "; %s: %s", view.name,
+                         route_refusal_text(refusal));
+            said++;
+        }
+    }
+}
+
 /* Many programs show the first record only, so it holds the cause: what the
-   instance said that refused the login, or did not answer, or failed last. */
+   instance said that refused the login, or did not answer, or failed last; if
+   none was asked, why not. */
 static void say_cause(const struct unit *unit, struct text *out)
 {
     const struct place_order *order = unit->order;
     int at = unit->refused_at >= 0 ? unit->refused_at : unit->late_at;
 
-    if (!order->refusals) {
-        say_unready(order, out);
-        return;
-    }
-    for (uint32_t i = 0; at < 0 && i < order->login->fleet->count; i++) {
+    for (uint32_t i = 0;
+         order->refusals && at < 0 && i < order->login->fleet->count; i++) {
         at = order->refusals[i].error.state[0] ? (int)i : -1;
     }
-    if (at >= 0 && order->refusals[at].error.state[0]) {
+    if (order->refusals && at >= 0 && order->refusals[at].error.state[0]) {
         text_appendf(out, "; %s: ", instance_name(order, at));
         link_say_error(&order->refusals[at].error, out);
+    } else if (failure_code(unit) == WHY_REFUSED) {
+        say_unable(order, out);
+    }
+    if (!order->refusals) {
+        say_unready(order, out);
     }
 }
 

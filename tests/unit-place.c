@@ -1121,6 +1121,31 @@ static void no_order_is_left_for_nobody(void **state)
     end_fleet();
 }
 
+/* Many programs show the first record only: it says which instance cannot, and
+   why, though none was asked; and of those only that the key concerns. */
+static void what_nobody_can_serve_is_told_at_once(void **state)
+{
+    struct session *s = sessions;
+    (void)state;
+
+    begin_fleet(2, "PoolMax=2;");
+    atomic_store(&fleet->members[0].disabled, true);
+    fleet_set_drained(fleet, 1, true);
+    place(&s[0], "strict k0");
+    place(&s[1], "strict k1");
+    place(&s[2], "hint k0");
+    settle();
+    assert_int_equal(s[0].state, FAILED);
+    assert_non_null(strstr(s[0].order.why.text, "the owner cannot be used"));
+    assert_non_null(strstr(s[0].order.why.text,
+                           "; n1: disabled by the map file"));
+    assert_null(strstr(s[0].order.why.text, "n2"));
+    assert_non_null(strstr(s[1].order.why.text, "; n2: draining"));
+    assert_non_null(strstr(s[2].order.why.text,
+                           "; n1: disabled by the map file; n2: draining"));
+    end_fleet();
+}
+
 /* Facts A1.6: with PoolCreate=background strict never goes elsewhere, known
    owner or not. */
 static void strict_waits_until_its_owner_is_learnt(void **state)
@@ -1336,6 +1361,7 @@ int main(void)
         cmocka_unit_test(what_is_learnt_meanwhile_counts),
         cmocka_unit_test(what_is_opened_is_for_who_came_first),
         cmocka_unit_test(no_order_is_left_for_nobody),
+        cmocka_unit_test(what_nobody_can_serve_is_told_at_once),
         cmocka_unit_test(strict_waits_until_its_owner_is_learnt),
         cmocka_unit_test(who_waits_does_not_run_at_it),
         cmocka_unit_test(without_helpers_a_unit_fails_at_once),
