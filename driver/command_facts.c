@@ -100,6 +100,8 @@ void command_facts_why(const struct fleet *fleet, uint32_t i,
     if (view->health >= ROUTE_SUSPECT) {
         also(text, "");
         link_say_error(&view->cause, text);
+    } else if (atomic_load(&m->slow)) {
+        also(text, route_refusal_text(ROUTE_REFUSED_SLOW));
     } else if (balance_violates(m, clock_ns())) {
         also(text, "over its limits");
     }

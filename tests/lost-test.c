@@ -329,10 +329,11 @@ static void try_hang(const char *dsn, char *instance, bool proved)
 
 /* ---- it was ourselves ---------------------------------------------------- */
 
+/* By its state, and why says so as well. */
 static bool is_slow(void *looker)
 {
     SQLHSTMT stmt = new_stmt(looker);
-    SQLCHAR name[64], state[64];
+    SQLCHAR name[64], state[64], why[64] = "";
     SQLLEN length;
     bool slow = false;
 
@@ -340,8 +341,10 @@ static bool is_slow(void *looker)
     while (SQL_SUCCEEDED(SQLFetch(stmt))) {
         SQLGetData(stmt, 1, SQL_C_CHAR, name, sizeof name, &length);
         SQLGetData(stmt, 4, SQL_C_CHAR, state, sizeof state, &length);
+        SQLGetData(stmt, 28, SQL_C_CHAR, why, sizeof why, &length);
         slow |= strcmp((char *)name, "n2-tcp") == 0 &&
-                strcmp((char *)state, "slow") == 0;
+                strcmp((char *)state, "slow") == 0 &&
+                strcmp((char *)why, "does not answer") == 0;
     }
     SQLFreeHandle(SQL_HANDLE_STMT, stmt);
     return slow;
