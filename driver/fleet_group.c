@@ -293,8 +293,8 @@ static void supersede(struct fleet *fleet, const struct candidate *c)
         return;
     }
     event_say(fleet->events, LOG_IS_ERROR, fleet->instances[c->i].name,
-              "says that it is the primary on timeline %u, and is superseded: "
-              "%s %s timeline %u; it gets no write", c->timeline, name,
+              "was the primary on timeline %u, and is superseded: %s %s "
+              "timeline %u; it gets no write", c->timeline, name,
               c->rival->i == c->i ? "was on" : "is on", c->rival->highest);
     fleet_superseded_locked(fleet, c->i,
                             "it is no longer the primary of its group: %s is "
