@@ -30,9 +30,10 @@ static uint64_t tend(struct login *login, bool used, bool quiet, uint64_t now)
     uint64_t next;
 
     if (quiet) {
-        return login_rest(login, now);
+        return login_rest(login, now); /* no session, so none is overlong */
     }
-    next = login_tend(login, used, now);
+    next = clock_earlier(login_tend(login, used, now),
+                         login_tell_overlong(login, now));
     /* what is due later than that is not waited for */
     return next == UINT64_MAX ? next : clock_earlier(next, watch_quiet_at());
 }
@@ -51,7 +52,6 @@ uint64_t watch_pool(struct fleet *fleet, uint64_t now)
     logins = login_all(fleet, &count);
     for (uint32_t k = 0; k < count; k++) {
         next = clock_earlier(next, tend(logins[k], used, quiet, now));
-        next = clock_earlier(next, login_tell_overlong(logins[k], now));
         login_release(logins[k]);
     }
     free(logins);

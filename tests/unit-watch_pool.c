@@ -112,7 +112,8 @@ static void in_a_quiet_process_none_waits_for_its_limit(void **state)
 static void nor_is_one_without_limit_watched(void **state)
 {
     (void)state;
-    begin_fleet(1, "PoolIdleTimeout=0;"); /* PoolMaxLifetime is half an hour */
+    /* PoolMaxLifetime is half an hour */
+    begin_fleet(1, "PoolIdleTimeout=0;SessionLimit=2000;");
     visit(1, "k0");
     become_quiet();
     assert_int_equal(pretend_at[0].open, 1);
