@@ -442,14 +442,17 @@ static void say_failed_locked(const struct topology *topology, uint32_t i,
     }
 }
 
+/* In hint nothing else tells of a mistyped table: sessions are served. */
 static void say_answered(const struct topology *topology, uint32_t i,
                          const struct topology_reply *reply)
 {
     const struct fleet *fleet = topology->fleet;
 
-    event_say(fleet->events, LOG_IS_INFO, fleet->instances[i].name,
-              "has said what it owns: %u partitions, ranges or values",
-              reply->local_count);
+    event_say(fleet->events, reply->note ? LOG_IS_WARNING : LOG_IS_INFO,
+              fleet->instances[i].name,
+              "has said what it owns: %u partitions, ranges or values%s%s",
+              reply->local_count, reply->note ? "; " : "",
+              reply->note ? reply->note : "");
 }
 
 /* Is there anything that this instance can still tell? */

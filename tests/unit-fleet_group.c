@@ -203,19 +203,6 @@ static bool has_lost(const char *name)
     return atomic_load(&fleet.instances[at(name)].lost_at) != 0;
 }
 
-static bool told(const char *name, const char *words)
-{
-    size_t count;
-    struct event *list = events_copy(fleet.events, &count);
-    bool is = false;
-
-    for (size_t i = 0; i < count; i++) {
-        is |= strcmp(list[i].who, name) == 0 && strstr(list[i].text, words);
-    }
-    free(list);
-    return is;
-}
-
 static void test_a_superseded_primary_loses_its_sessions(void **state)
 {
     uint64_t lost;

@@ -430,8 +430,10 @@ static void test_mistyped_table(void **state)
 {
     (void)state;
     make_fleet("n1 n2", "public.ordes", "", "");
+    fleet.events = events_new("", LOG_IS_WARNING);
     canned[0].leaves = canned[1].leaves = NULL;
     learn("n1");
+    assert_true(told("n1", "table public.ordes does not exist on n1"));
     assert_string_equal(owner_of("5"), "unknown, pending");
     learn("n2");
     assert_string_equal(owner_of("5"), "unowned");
@@ -439,6 +441,8 @@ static void test_mistyped_table(void **state)
         why_of("5"), "nobody owns it by table public.ordes: table "
         "public.ordes does not exist on n1; table public.ordes does not "
         "exist on n2");
+    events_free(fleet.events);
+    fleet.events = NULL;
 }
 
 static void test_refresh_while_asking(void **state)

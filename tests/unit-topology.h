@@ -23,6 +23,7 @@
 
 #include <cmocka.h>
 
+#include "event.h"
 #include "fleet.h"
 #include "fleet_group.h"
 #include "topology.h"
@@ -240,6 +241,20 @@ static const char *write_map(const char *text)
     fputs(text, file);
     fclose(file);
     return map_path;
+}
+
+/* Has an event of `name` said so?  The test has given the fleet its events. */
+static bool told(const char *name, const char *words)
+{
+    size_t count;
+    struct event *list = events_copy(fleet.events, &count);
+    bool is = false;
+
+    for (size_t i = 0; i < count; i++) {
+        is |= strcmp(list[i].who, name) == 0 && strstr(list[i].text, words);
+    }
+    free(list);
+    return is;
 }
 
 #endif
