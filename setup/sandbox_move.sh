@@ -92,7 +92,9 @@ leaf_find() {
     if (( known )); then
         fail "the owner of $1 does not answer (silent:$silent)"
     fi
-    fail "no instance has a leaf partition '$1'"
+    fail "no instance has a leaf partition '$1'; there are:" \
+        "$(ask "$primary" "SELECT string_agg(relname, ' ' ORDER BY relname)
+            FROM pg_class WHERE relispartition AND relkind IN ('r', 'f')")"
 }
 
 move_leaf() {
