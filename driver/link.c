@@ -116,7 +116,7 @@ bool link_freshen(struct link *link, struct link_error *error)
     return !fresh || link_execute(link, fresh, error) || !link_dead(link);
 }
 
-static bool is_alive(const struct link *link, struct link_error *error)
+bool link_is_alive(const struct link *link, struct link_error *error)
 {
     if (link_dead(link)) {
         link_set_error(error, "HY000",
@@ -133,7 +133,7 @@ static bool ask_who(struct link *link, struct link_error *error)
 
     link_forget_who(link);
     if (!*query) {
-        return is_alive(link, error);
+        return link_is_alive(link, error);
     }
     for (; *query; query++) {
         if (link_query(link, *query, take_row, link, error)) {
@@ -147,7 +147,7 @@ static bool ask_who(struct link *link, struct link_error *error)
         }
     }
     /* It says nothing of itself: no reason to refuse it. */
-    return !link_dead(link);
+    return link_is_alive(link, error);
 }
 
 static void free_handles(struct link *link)
@@ -286,7 +286,7 @@ bool link_open(struct link *link, const struct link_order *order,
 bool link_validate(struct link *link, struct link_error *error)
 {
     lock_assert_none();
-    return is_alive(link, error) &&
+    return link_is_alive(link, error) &&
            (!*link->inner->kind->who || ask_who(link, error));
 }
 

@@ -22,6 +22,9 @@ bool link_take_who(struct link *link, unsigned count,
    more.  The link's own encoding and ends do. */
 void link_forget_who(struct link *link);
 
+/* Does the inner driver not call it dead?  False: error says so. */
+bool link_is_alive(const struct link *link, struct link_error *error);
+
 /* Will what has failed so on a link that is not dead fail again?  Not for want
    of time, memory or the like (classes 25, 40, 53, 55, 57, 58, HYT, XX). */
 bool link_is_refusal(const struct link_error *error);

@@ -107,5 +107,5 @@ bool link_probe(struct link *link, const char *extra, struct link_probe *probe,
     /* It says nothing of itself, but it answers. */
     link_forget_who(link);
     probe->poor = true;
-    return !link_dead(link);
+    return link_is_alive(link, error);
 }

@@ -252,6 +252,19 @@ static void who_refuses_all_still_answers(void **state)
     assert_string_equal(link.who.encoding, "UTF8");
 }
 
+/* It is asked nothing any more, and the error is not that of an earlier one. */
+static void who_refuses_all_may_be_dead(void **state)
+{
+    (void)state;
+    odd.refuses = "SELECT";
+    assert_true(link_probe(&link, NULL, &probe, &error));
+    odd.dead = true;
+    memset(&error, 0, sizeof error);
+    assert_false(link_probe(&link, NULL, &probe, &error));
+    assert_string_equal(error.state, "HY000");
+    assert_non_null(strstr(error.text, "dead"));
+}
+
 /* A statement_timeout of the role's, on a bad day, memory, a lock, a standby's
    conflict: each passes. */
 static void what_failed_for_the_moment_is_asked_again(void **state)
@@ -333,6 +346,7 @@ int main(void)
         TEST(what_is_refused_is_not_asked_again),
         TEST(an_extra_column_that_is_refused_costs_only_itself),
         TEST(who_refuses_all_still_answers),
+        TEST(who_refuses_all_may_be_dead),
         TEST(what_failed_for_the_moment_is_asked_again),
         TEST(who_it_is_is_asked_likewise),
         TEST(a_dead_link_is_asked_once),
