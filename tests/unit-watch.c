@@ -17,6 +17,8 @@
 #include <cmocka.h>
 
 #include "config.h"
+#include "event.h"
+#include "fleet_disk.h"
 #include "place.h"
 #include "pretend.h"
 #include "sim.h"
@@ -53,7 +55,8 @@ uint64_t watch_pool(struct fleet *of, uint64_t now)
 
 static int begin(void **state)
 {
-    struct config *config = pretend_config(1, "PoolMax=1;", "u1");
+    struct config *config =
+        pretend_config(1, "PoolMax=1;Log=/dev/null;", "u1");
 
     (void)state;
     fleet = fleet_get(config, NULL);
@@ -189,6 +192,29 @@ static void who_waits_or_was_refused_uses_it_too(void **state)
     place_done(&second);
 }
 
+static void finish(struct fleet *of, void *unused)
+{
+    (void)of;
+    (void)unused;
+}
+
+/* An event comes when the helper has written the last one, and is not back. */
+static void what_comes_as_the_log_is_left_is_written(void **state)
+{
+    (void)state;
+    watch_use(fleet);
+    pass(2 * WATCH_USED_MS);
+    assert_true(next_round == UINT64_MAX);
+    assert_true(fleet_disk_begin(fleet, &fleet->logging, finish, NULL));
+    event_say(fleet->events, LOG_IS_ERROR, NULL, "one more");
+    next_round = sim_round(sim_now());
+    (void)sim_wake(); /* which that was */
+    assert_true(next_round < sim_now() + 1000 * NS_PER_MS);
+    pass(2 * KEEPER_OVERDUE_MS);
+    assert_false(events_claim(fleet->events)); /* nothing is left */
+    assert_true(next_round == UINT64_MAX);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -196,6 +222,7 @@ int main(void)
         TEST(who_holds_a_link_uses_the_fleet),
         TEST(a_moment_of_use_lasts),
         TEST(who_waits_or_was_refused_uses_it_too),
+        TEST(what_comes_as_the_log_is_left_is_written),
     };
 
     return cmocka_run_group_tests_name("watch", tests, pretend_begin,
