@@ -57,15 +57,20 @@ static bool others_take(const struct unit *unit, struct link *link)
 
 static bool unit_ready(struct unit *unit, struct link *link)
 {
+    bool ok;
+
     unit->ordered = -1;
     unit->validating = false;
     if (unit->done) {
         return false;
     }
+    /* first: it may have owners asked, over any link that is idle, or closed to
+       make room */
+    ok = acceptable(unit, link->pool->instance);
     if (others_take(unit, link)) {
         return true; /* who serves then orders another for the unit */
     }
-    if (!acceptable(unit, link->pool->instance)) {
+    if (!ok) {
         return false;
     }
     if (unit->order->owner.state == ROUTE_IS_OWNED &&

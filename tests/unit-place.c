@@ -1044,6 +1044,31 @@ static void what_is_learnt_meanwhile_counts(void **state)
     end_fleet();
 }
 
+/* Asked for again by whom a link is there at last, it is learnt over another
+   one, and none is closed for it but what nobody has. */
+static void what_is_handed_over_is_not_learnt_over(void **state)
+{
+    static const char *const words[] = { "", "PoolMaxTotal=1;" };
+    struct session *s = sessions;
+    (void)state;
+
+    for (uint32_t owner = 0; owner < 2; owner++) {
+        begin_fleet(2, words[owner]);
+        place(&s[0], "hint k0");
+        sim_run(0);
+        assert_int_equal(sim_jobs(), 1);
+        pretend_keys[0] = (struct pretend_key){ ROUTE_IS_UNKNOWN, owner, true,
+                                                false }; /* REFRESH AFFINITY */
+        settle();
+        assert_int_equal(s[0].state, HOLDING);
+        assert_int_equal(pretend_of(s[0].order.link)->connected, true);
+        assert_int_equal(s[0].order.link->state, LINK_HELD);
+        give(&s[0], true);
+        settle();
+        end_fleet();
+    }
+}
+
 /* PoolCreate=background: what was opened for one goes to who came before it and
    can use it; the order of that one is then the other's (rules §3.1). */
 static void what_is_opened_is_for_who_came_first(void **state)
@@ -1359,6 +1384,7 @@ int main(void)
         cmocka_unit_test(owners_are_learnt_before_a_unit_goes_on),
         cmocka_unit_test(learning_has_its_turn),
         cmocka_unit_test(what_is_learnt_meanwhile_counts),
+        cmocka_unit_test(what_is_handed_over_is_not_learnt_over),
         cmocka_unit_test(what_is_opened_is_for_who_came_first),
         cmocka_unit_test(no_order_is_left_for_nobody),
         cmocka_unit_test(what_nobody_can_serve_is_told_at_once),
