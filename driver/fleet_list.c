@@ -217,6 +217,10 @@ static struct fleet *make_fleet(const struct config *config, struct why *why)
     ok = ok && read_sections(&fleet->config, &sections, why);
     if (ok) {
         fleet->sections = secret_dup(text_string(&sections), sections.length);
+        ok = fleet->sections != NULL;
+        if (!ok) {
+            why_memory(why);
+        }
     }
     for (uint32_t i = 0; ok && i < fleet->count; i++) {
         ok = set_up_instance(fleet, i, why);

@@ -476,6 +476,7 @@ tests_unit_pool_SOURCES = \
 	tests/pretend.c \
 	tests/pretend.h \
 	$(NULL)
+tests_unit_pool_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=secret_dup
 
 # The differential harness, which diff-test.sh runs.
 check_PROGRAMS += tests/diff/differ

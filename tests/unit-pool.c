@@ -59,6 +59,29 @@ static struct taken take_as(const char *keywords, const char *uid,
     return taken;
 }
 
+static bool no_secrets; /* there is no memory for any */
+
+const char *__real_secret_dup(const char *text, size_t length);
+const char *__wrap_secret_dup(const char *text, size_t length);
+const char *__wrap_secret_dup(const char *text, size_t length)
+{
+    return no_secrets ? NULL : __real_secret_dup(text, length);
+}
+
+static void without_memory_for_its_secrets_there_is_no_fleet(void **state)
+{
+    struct config *config = pretend_config(2, "", "u1");
+    struct why why = { .code = WHY_NONE };
+    (void)state;
+
+    no_secrets = true;
+    assert_null(fleet_get(config, &why));
+    no_secrets = false;
+    assert_int_equal(why.code, WHY_MEMORY);
+    config_free(config);
+    free(config);
+}
+
 static void let_go(struct taken taken)
 {
     login_release(taken.login);
@@ -708,6 +731,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pools_are_shared_by_who_agrees_in_all),
+        cmocka_unit_test(without_memory_for_its_secrets_there_is_no_fleet),
         cmocka_unit_test(what_is_handed_down_keeps_its_origin),
         cmocka_unit_test(not_all_fleets_begin_at_the_same_instance),
         cmocka_unit_test(a_fleet_goes_with_its_last_user),
