@@ -110,7 +110,7 @@ struct fleet {
     struct topology *topology; /* topology.h; has its own lock */
     struct events *events;     /* event.h; likewise */
     struct mutex lock;
-    struct login *logins;  /* guarded by lock; pool.h */
+    struct login *logins;  /* guarded by lock; login.h */
     _Atomic uint32_t heaviest; /* weight of all */
     _Atomic bool watched;  /* watch.h */
     _Atomic uint64_t looked_at; /* ns: fleet_look_due() last said yes */
@@ -310,7 +310,7 @@ void fleet_view(struct fleet *fleet, uint32_t i,
                 struct fleet_instance_view *view);
 
 /* Every fleet retained, in an array the caller frees after fleet_release() of
-   each; NULL with *count 0: none, or out of memory.  For exit. */
+   each; NULL with *count 0: out of memory.  Locks: takes LOCK_FLEETS. */
 struct fleet **fleet_all(uint32_t *count);
 
 /* Writes what is still to be logged, and removes its metrics file, where no

@@ -38,7 +38,8 @@ enum fleet_probe_way { FLEET_PROBE_ASKS, FLEET_PROBE_OPENS };
 /* Whose place it has: of an instance that is known to answer, or not. */
 enum fleet_probe_sort { FLEET_PROBE_KNOWN, FLEET_PROBE_DOUBTFUL };
 
-/* Of one instance; guarded by fleet->lock. */
+/* Of one instance; guarded by fleet->lock, but the clock's thread, which begins
+   it, may look at one that it has given up. */
 struct fleet_probe {
     uint64_t due;    /* ns: of the next; 0 = not determined */
     uint64_t last;   /* ns: the latest was begun, or would have been */
@@ -81,10 +82,10 @@ uint64_t fleet_probe_seek_at(struct fleet *fleet, uint32_t i);
 uint64_t fleet_probe_put_off(struct fleet *fleet, uint32_t i, uint64_t now);
 
 /* A probe is given to a helper thread: returns its number; 0: there is no
-   place for it, and it is due again, with all others, when one is left.
-   On the clock's thread.  fleet_probe_runs() when
-   the thread is at it, fleet_probe_ended() when it has an end, whatever that
-   is; false: it had been given up.  Locks: take fleet->lock. */
+   place for it, and it is due again, with all others, when one is left.  On the
+   clock's thread.  fleet_probe_runs() when the thread is at it,
+   fleet_probe_ended() when it has an end, whatever that is; false: it had been
+   given up.  Locks: take fleet->lock. */
 uint64_t fleet_probe_begin(struct fleet *fleet, uint32_t i,
                            enum fleet_probe_way way);
 void fleet_probe_runs(struct fleet *fleet, uint32_t i, uint64_t number);

@@ -95,7 +95,7 @@ bool login_passed(const struct login *login, struct connstr *passed);
 /* ---- all of a fleet (login.c) -------------------------------------------- */
 
 /* Every login of the fleet retained, in an array the caller frees after
-   login_release() of each; NULL with *count 0: none, or out of memory.
+   login_release() of each; NULL with *count 0: out of memory.
    Locks: takes fleet->lock. */
 struct login **login_all(struct fleet *fleet, uint32_t *count);
 

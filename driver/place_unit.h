@@ -74,7 +74,9 @@ void place_fail(struct unit *unit);
 
 /* ---- place_report.c ------------------------------------------------------ */
 
+/* What place.c has pool_set_events() given. */
 extern const struct pool_events place_events;
+
 /* ---- place_count.c ------------------------------------------------------- */
 
 /* The order has its link, and whose its key is has been looked up.  No

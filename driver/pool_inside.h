@@ -15,7 +15,7 @@
 /* struct pool_events' serve.  Locks: holds login->lock. */
 void pool_serve_locked(struct login *login);
 
-/* Links in any state but CLOSING. */
+/* Links in any state but CLOSING.  Locks: holds login->lock. */
 uint32_t pool_links(const struct pool *pool);
 
 /* May one more be opened there, without another one being closed for it?

@@ -255,10 +255,11 @@ static void probe(struct link *link, enum fleet_probe_way way)
     bool checks = topology_fingerprint_due(fleet, i, asked, &extra);
     struct link_probe told;
     struct link_error error;
-    bool alive = link_probe(link, checks && !extra.failed ? text_string(&extra)
-                                                          : NULL,
-                            &told, &error), awaited;
+    bool alive, awaited;
 
+    alive = link_probe(link,
+                       checks && !extra.failed ? text_string(&extra) : NULL,
+                       &told, &error);
     text_free(&extra);
     if (alive) {
         take_answer(link, &told, asked);

@@ -132,7 +132,6 @@ bool route_is_openable(const struct route_request *request,
                        const struct route_fleet *fleet, uint32_t i)
 {
     const struct route_stock *s = &fleet->stock[i];
-
     const struct route_member *m = &fleet->members[i];
 
     if (route_is_unready(request, m) ||

@@ -49,7 +49,8 @@ struct topology_resolver {
     struct mutex *lock;       /* the topology's; guards all of this */
     struct resolved *table;   /* oldest first */
     uint32_t waiting, failed;
-    uint64_t retry_at; /* ns: the earliest of those that failed */
+    uint64_t retry_at; /* ns: of the one that failed last; by then all may be
+                          asked again */
 };
 
 struct topology_resolver *topology_resolver_new(struct mutex *lock)

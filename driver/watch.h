@@ -13,6 +13,7 @@
 #define WATCH_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "fleet.h"
@@ -46,6 +47,12 @@ bool watch_is_used(const struct fleet *fleet, uint64_t now);
    in time; others stay, and no thread for their sake. */
 enum { WATCH_QUIET_MS = 90000 /* whoever comes each minute finds his links */ };
 uint64_t watch_quiet_at(void);
+
+/* Is it quiet?  Not while this fleet is used. */
+static inline bool watch_is_quiet(const struct fleet *fleet, uint64_t now)
+{
+    return !watch_is_used(fleet, now) && now >= watch_quiet_at();
+}
 
 /* Probes each instance when it is due (fleet_probe.h): over an idle link, else
    over one of the keeper's own, of MonitorUID, or of any login that has proved

@@ -17,7 +17,6 @@ uint64_t watch_file(struct fleet *fleet, uint64_t now)
     enum { LOOK_MS = 1000 };
     struct fleet_file *file = &fleet->file;
     uint32_t interval = fleet->config.check_interval;
-    bool quiet = !watch_is_used(fleet, now) && now >= watch_quiet_at();
     uint64_t late;
 
     if (!*fleet->config.map) {
@@ -25,7 +24,7 @@ uint64_t watch_file(struct fleet *fleet, uint64_t now)
     }
     interval = interval ? interval : LOOK_MS;
     late = fleet_disk_look(fleet, &file->disk, fleet->config.map, now);
-    if (quiet) {
+    if (watch_is_quiet(fleet, now)) {
         return late; /* it is looked at when somebody comes */
     }
     if (now >= file->look_at) {

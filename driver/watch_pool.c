@@ -41,7 +41,7 @@ static uint64_t tend(struct login *login, bool used, bool quiet, uint64_t now)
 uint64_t watch_pool(struct fleet *fleet, uint64_t now)
 {
     bool used = watch_is_used(fleet, now);
-    bool quiet = !used && now >= watch_quiet_at();
+    bool quiet = watch_is_quiet(fleet, now);
     uint64_t next = UINT64_MAX;
     struct login **logins;
     uint32_t count;
