@@ -78,6 +78,25 @@ static bool read_sections(const struct config_fleet *config,
     return !sections->failed;
 }
 
+/* Keeps that, for outdated(). */
+static bool keep_sections(struct fleet *fleet, struct why *why)
+{
+    struct text sections;
+    bool ok;
+
+    text_init_wiped(&sections);
+    ok = read_sections(&fleet->config, &sections, why);
+    if (ok) {
+        fleet->sections = secret_dup(text_string(&sections), sections.length);
+        ok = fleet->sections != NULL;
+        if (!ok) {
+            why_memory(why);
+        }
+    }
+    text_free(&sections);
+    return ok;
+}
+
 static bool load_driver(struct instance *instance, const char *driver,
                         struct why *why)
 {
@@ -183,7 +202,6 @@ static void free_fleet(struct fleet *fleet)
 static struct fleet *make_fleet(const struct config *config, struct why *why)
 {
     struct fleet *fleet = calloc(1, sizeof *fleet);
-    struct text sections;
     uint64_t seed = clock_ns();
     bool ok;
 
@@ -196,7 +214,6 @@ static struct fleet *make_fleet(const struct config *config, struct why *why)
     cond_init(&fleet->file.told);
     fleet->refs = 1;
     fleet->files = inifile_fingerprint();
-    text_init_wiped(&sections);
     ok = config_copy_fleet(&fleet->config, &config->fleet);
     fleet->dsn = strdup(config->dsn);
     fleet->count = ok ? (uint32_t)fleet->config.list_count : 0;
@@ -214,18 +231,10 @@ static struct fleet *make_fleet(const struct config *config, struct why *why)
     }
     ok = ok && log_check(fleet->config.log, why) &&
          metrics_check(fleet->config.metrics, why);
-    ok = ok && read_sections(&fleet->config, &sections, why);
-    if (ok) {
-        fleet->sections = secret_dup(text_string(&sections), sections.length);
-        ok = fleet->sections != NULL;
-        if (!ok) {
-            why_memory(why);
-        }
-    }
+    ok = ok && keep_sections(fleet, why);
     for (uint32_t i = 0; ok && i < fleet->count; i++) {
         ok = set_up_instance(fleet, i, why);
     }
-    text_free(&sections);
     if (ok) {
         fleet_file_note(fleet);
         fleet->topology = topology_new(fleet, why);
