@@ -261,6 +261,7 @@ void place_explain_failure(struct unit *unit)
     };
     struct place_order *order = unit->order;
     enum why_code code = failure_code(unit);
+    bool refused = unit->refused_at >= 0;
     struct text text;
 
     text_init(&text);
@@ -279,12 +280,15 @@ void place_explain_failure(struct unit *unit)
                            : code == WHY_NO_OWNER ? ": no link"
                            : code == WHY_LOGIN    ? ": the login is refused"
                                                   : ": no link can be had");
-        text_appendf(&text, "; %s (AffinityMode=%s, %s unit, waited %u ms)",
-                     route_reason_text(order->verdict.reason),
+        if (!refused) { /* or it would be said to wait, or to open */
+            text_appendf(&text, "; %s",
+                         route_reason_text(order->verdict.reason));
+        }
+        text_appendf(&text, " (AffinityMode=%s, %s unit, waited %u ms)",
                      modes[order->mode], order->write ? "write" : "read",
                      (unsigned)(order->waited / NS_PER_MS));
         say_cause(unit, &text);
-        if (order->key && order->owner.why.text[0]) {
+        if (!refused && order->key && order->owner.why.text[0]) {
             text_appendf(&text, "; %s", order->owner.why.text);
         }
         why_set(&order->why, code, "%s", text_string(&text));

@@ -276,6 +276,9 @@ static void a_refused_login_asks_nowhere_else(void **state)
     settle();
     assert_int_equal(s[0].state, FAILED);
     assert_int_equal(s[0].order.why.code, WHY_LOGIN);
+    assert_non_null(strstr(s[0].order.why.text, "the login is refused (Aff"));
+    assert_null(strstr(s[0].order.why.text, "waits"));
+    assert_null(strstr(s[0].order.why.text, "asked"));
     pretend_keys[2].asked = false;
     pretend_keys[2].pending = true;
     pretend_keys[2].owner = 1;
