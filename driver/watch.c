@@ -105,11 +105,13 @@ static uint64_t watch_fleet(struct fleet *fleet, uint64_t now)
     return clock_earlier(next, fleet_log_look(fleet, now));
 }
 
+/* Without memory there is no round now; but fleets that are said to be watched
+   go on to be. */
 static uint64_t make_round(uint64_t now)
 {
     uint32_t count;
     struct fleet **fleets = fleet_all(&count);
-    uint64_t next = UINT64_MAX;
+    uint64_t next = fleets ? UINT64_MAX : now + LOOK_MS * NS_PER_MS;
 
     for (uint32_t i = 0; i < count; i++) {
         look_for_use(fleets[i], now);

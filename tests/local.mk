@@ -447,7 +447,7 @@ tests_unit_watch_SOURCES = \
 	tests/sim.c \
 	tests/sim.h \
 	$(NULL)
-tests_unit_watch_LDFLAGS = $(sim_ldflags)
+tests_unit_watch_LDFLAGS = $(sim_ldflags) -Wl,--wrap=fleet_all
 # The same, with the rounds of one duty.
 rounds = \
 	tests/pretend.c \

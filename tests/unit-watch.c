@@ -192,6 +192,31 @@ static void who_waits_or_was_refused_uses_it_too(void **state)
     place_done(&second);
 }
 
+static bool no_memory;
+
+struct fleet **__real_fleet_all(uint32_t *count);
+struct fleet **__wrap_fleet_all(uint32_t *count);
+struct fleet **__wrap_fleet_all(uint32_t *count)
+{
+    *count = 0;
+    return no_memory ? NULL : __real_fleet_all(count);
+}
+
+static void a_round_without_memory_is_made_again(void **state)
+{
+    struct place_order order;
+    (void)state;
+
+    place(&order);
+    no_memory = true;
+    pass(3000);
+    no_memory = false;
+    assert_false(used);
+    pass(3000);
+    assert_true(used);
+    pool_give(order.link, false);
+}
+
 static void finish(struct fleet *of, void *unused)
 {
     (void)of;
@@ -222,6 +247,7 @@ int main(void)
         TEST(who_holds_a_link_uses_the_fleet),
         TEST(a_moment_of_use_lasts),
         TEST(who_waits_or_was_refused_uses_it_too),
+        TEST(a_round_without_memory_is_made_again),
         TEST(what_comes_as_the_log_is_left_is_written),
     };
 
