@@ -187,9 +187,20 @@ static void *to_argument(const struct text *sql, enum text_width width)
     return argument;
 }
 
+static const char dead_link[] = "the link of this session is dead";
+
+/* Why no result set can be made on the session's link now; NULL: it can. */
+static const char *obstacle(struct session *session)
+{
+    return session_known_dead(session) ? dead_link
+           : session_may_hang(session)
+               ? "the instance of this session does not answer"
+               : NULL;
+}
+
 /* There is no link to make a result set on, so each row is a record (rules
    §12). */
-static SQLRETURN say_rows(struct stmt *stmt,
+static SQLRETURN say_rows(struct stmt *stmt, const char *why,
                           const struct command_answer *answer)
 {
     size_t rows = command_answer_rows(answer);
@@ -201,14 +212,12 @@ static SQLRETURN say_rows(struct stmt *stmt,
 
         text_init(&row);
         command_answer_say(answer, i, &row);
-        rc = diag_add(&stmt->head.diags, WHY_REFUSED,
-                      "the link of this session is dead; %s",
+        rc = diag_add(&stmt->head.diags, WHY_REFUSED, "%s; %s", why,
                       text_string(&row));
         text_free(&row);
     }
     return rows ? rc : diag_add(&stmt->head.diags, WHY_REFUSED,
-                                "the link of this session is dead; there are "
-                                "no rows to tell");
+                                "%s; there are no rows to tell", why);
 }
 
 /* Makes the answer the statement's result set, or (WAY_PREPARE) its shape
@@ -235,7 +244,7 @@ static SQLRETURN answer_with(struct stmt *stmt, enum text_width width,
     text_free(&sql);
     if (way != WAY_PREPARE && rc == SQL_ERROR &&
         session_ask_dead(stmt->dbc->session)) {
-        return leave(stmt, say_rows(stmt, answer));
+        return leave(stmt, say_rows(stmt, dead_link, answer));
     }
     if (way != WAY_PREPARE && SQL_SUCCEEDED(rc)) {
         rc = surface_leave_STMT(&stmt->head, rc);
@@ -251,6 +260,7 @@ static SQLRETURN run(struct stmt *stmt, const struct command *command,
     struct command_answer answer;
     struct command_view view;
     struct why why = { 0 };
+    const char *wrong;
     SQLRETURN rc;
 
     if (!can_send(stmt->call, command->width, way)) {
@@ -266,9 +276,9 @@ static SQLRETURN run(struct stmt *stmt, const struct command *command,
         command_answer_free(&answer);
         return leave(stmt, diag_why(&stmt->head.diags, &why));
     }
-    rc = way != WAY_PREPARE && session_known_dead(stmt->dbc->session)
-             ? leave(stmt, say_rows(stmt, &answer))
-             : answer_with(stmt, command->width, way, &answer);
+    wrong = way == WAY_PREPARE ? NULL : obstacle(stmt->dbc->session);
+    rc = wrong ? leave(stmt, say_rows(stmt, wrong, &answer))
+               : answer_with(stmt, command->width, way, &answer);
     command_answer_free(&answer);
     return rc;
 }

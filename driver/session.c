@@ -262,6 +262,12 @@ bool session_known_dead(struct session *s)
            note_death(s, s->link && link_known_dead(s->link));
 }
 
+bool session_may_hang(const struct session *s)
+{
+    return s->link &&
+           atomic_load(&s->fleet->members[s->link->pool->instance].slow);
+}
+
 bool session_ask_dead(struct session *s)
 {
     if (session_is_lost(s)) {

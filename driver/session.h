@@ -167,6 +167,10 @@ bool session_died_of(struct session *s, struct diags *diags);
    be dead. */
 bool session_known_dead(struct session *s);
 
+/* Is its instance late with an answer to us?  What is sent over its link now
+   may hang.  No locks. */
+bool session_may_hang(const struct session *s);
+
 /* An error whose records were copied into diags may say that its instance's
    role, or what it owns, is another by now (rules §1.4): then it is probed
    soon. */

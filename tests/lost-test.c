@@ -355,6 +355,22 @@ static bool is_not_slow(void *looker)
     return !is_slow(looker);
 }
 
+/* Who looks from a session there gets the rows as records, and does not hang
+   with it. */
+static void expect_told(SQLHDBC dbc)
+{
+    SQLHSTMT stmt = new_stmt(dbc);
+    SQLRETURN rc = SQLExecDirect(stmt, (SQLCHAR *)"SHOW AFFINITY INSTANCES",
+                                 SQL_NTS);
+    const char *record = odbc_record(SQL_HANDLE_STMT, stmt, 2);
+
+    tap_ok(rc == SQL_ERROR && strstr(record, "08001 ") &&
+               strstr(record, "this session does not answer; instance=n2-tcp"),
+           "stopped: a session there is told the rows as records", "%d: %s",
+           rc, record);
+    SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+}
+
 /* The process is stopped while a question is on its way, for longer than an
    answer may take; when it goes on the answer is not there yet, and comes a
    moment later. */
@@ -372,6 +388,7 @@ static void try_stopped(void)
     trouble_make("pause", "n2");
     tap_ok(trouble_await(is_slow, trouble_anchor, 3900),
            "stopped: n2 has been asked", "%s", odbc_error());
+    expect_told(t.dbc);
     snprintf(command, sizeof command,
              "(sleep 6; kill -CONT %d; sleep 1; "
              "'%s/setup/sandbox' resume '%s' n2) >/dev/null 2>&1 &",
