@@ -119,22 +119,20 @@ static bool is_new(struct login *const *logins, uint32_t count)
     return true;
 }
 
+/* In a fleet that is not used nobody waits, and who comes later begins with one
+   instance again. */
 uint64_t watch_seek(struct fleet *fleet, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
-    struct login **logins;
     uint32_t count;
-    bool new;
+    struct login **logins = login_all(fleet, &count);
+    bool used = watch_is_used(fleet, now), new = is_new(logins, count);
 
-    if (!watch_is_used(fleet, now)) {
-        return UINT64_MAX;
-    }
-    logins = login_all(fleet, &count);
-    new = is_new(logins, count);
     for (uint32_t k = 0; k < count; k++) {
         struct login *login = logins[k];
 
         mutex_lock(&login->lock);
+        login->waited_at = used ? login->waited_at : 0;
         if (new && login->waited_at && !login->retired &&
             !was_refused(login)) {
             next = clock_earlier(next, seek_locked(login, now));

@@ -203,8 +203,8 @@ static SQLRETURN driver_connect(SQLHDBC hdbc, SQLHWND window, SQLCHAR *string,
     conn->instance = (uint32_t)strtoul((char *)string + 4, NULL, 10) - 1;
     count_connecting(conn, 1);
     travel(conn);
-    count_connecting(conn, -1);
     rc = connect_as(conn);
+    count_connecting(conn, -1);
     leave(conn);
     return rc;
 }

@@ -187,6 +187,13 @@ static void nothing_is_sought_for_nobody(void **state)
     used = false; /* as watch.c says some time after it has gone */
     pass(30000);
     assert_int_equal(count_connecting(), 0);
+
+    used = true; /* and who comes then begins with one again */
+    place(&sessions[1], 1, "k7", 1000);
+    pass(POOL_SEEK_MS / 2);
+    assert_int_equal(count_connecting(), 0);
+    pass(POOL_SEEK_MS);
+    assert_int_equal(count_connecting(), 1);
     end_many();
 }
 
