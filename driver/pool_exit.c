@@ -67,7 +67,7 @@ static void at_exit(void)
         login_retire_all(fleets[i]);
         fleet_log(fleets[i], until);
     }
-    keeper_await(clock_ns() + POLITE_MS * NS_PER_MS);
+    keeper_await(clock_earlier(until, clock_ns() + POLITE_MS * NS_PER_MS));
     for (uint32_t i = 0; i < count; i++) {
         fleet_end_files(fleets[i]); /* what comes of the rest is no news */
     }
