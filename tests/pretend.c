@@ -32,9 +32,11 @@ struct pretend_instance pretend_at[PRETEND_INSTANCES];
 struct pretend_key pretend_keys[PRETEND_KEYS];
 int pretend_lacks = -1;
 bool pretend_late[PRETEND_KEYS];
+bool pretend_stale[PRETEND_KEYS];
 uint32_t pretend_connections;
 bool pretend_minds_threads;
 void (*pretend_pause)(void);
+void (*pretend_regrouped)(void);
 
 /* A forked child finds all this whole. */
 __attribute__((constructor)) static void keep(void)
@@ -579,9 +581,15 @@ static void end_asking(const struct fleet *fleet, uint32_t i,
     mutex_lock(&pretend_lock);
     for (int k = 0; k < PRETEND_KEYS; k++) {
         struct pretend_key *known = &pretend_keys[k];
-        if (known->asked && known->owner % fleet->count == i) {
-            *known = (struct pretend_key){ state, known->owner, pending, false };
+        if (!known->asked || known->owner % fleet->count != i) {
+            continue;
         }
+        *known = (struct pretend_key){ state, known->owner, pending, false };
+        if (pretend_stale[k]) {
+            known->state = ROUTE_IS_UNKNOWN;
+            known->pending = true;
+        }
+        pretend_stale[k] = false;
     }
     mutex_unlock(&pretend_lock);
 }
@@ -665,6 +673,9 @@ void topology_free_file(struct topology_file *file)
 void topology_regroup(struct fleet *fleet)
 {
     (void)fleet;
+    if (pretend_regrouped) {
+        pretend_regrouped();
+    }
 }
 
 bool fleet_regroup_locked(struct fleet *fleet)
@@ -690,6 +701,15 @@ void pretend_set(uint32_t instance, enum pretend_manner manner)
     mutex_lock(&pretend_lock);
     pretend_at[instance].manner = manner;
     cond_broadcast(&pretend_changed);
+    mutex_unlock(&pretend_lock);
+}
+
+void pretend_forget(int k)
+{
+    mutex_lock(&pretend_lock);
+    pretend_stale[k] = pretend_keys[k].asked;
+    pretend_keys[k].state = ROUTE_IS_UNKNOWN;
+    pretend_keys[k].pending = true;
     mutex_unlock(&pretend_lock);
 }
 

@@ -79,6 +79,8 @@ extern struct pretend_key pretend_keys[PRETEND_KEYS];
    once, to whom may ask him. */
 extern int pretend_lacks;
 extern bool pretend_late[PRETEND_KEYS]; /* not soon, who is asked hangs */
+extern bool pretend_stale[PRETEND_KEYS]; /* it was forgotten while it is asked
+                                            for: the answer says nothing */
 
 /* Every call that could take time, but on what a session holds, is on a thread
    of ours (rules §4.1, §4.4), or it aborts: for tests whose jobs run on such. */
@@ -87,6 +89,13 @@ extern bool pretend_minds_threads;
 /* Called in the middle of each call to the driver that could take time, with
    no lock held; NULL = nothing. */
 extern void (*pretend_pause)(void);
+
+/* Called when a link has said something new of who its instance is, with no
+   lock held; NULL = nothing. */
+extern void (*pretend_regrouped)(void);
+
+/* Key k's owner is not known any more, and can be asked for; nobody is told. */
+void pretend_forget(int k);
 
 /* Sets how an instance treats new connections from now on; what is open stays
    open, but hangs with it. */

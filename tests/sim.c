@@ -33,7 +33,8 @@ struct sim_thread {
     void *arg;
     enum state state;
     struct cond *on; /* WAITING */
-    struct lane *lane; /* whose job it is at, since then; NULL = at none */
+    const struct job *job; /* it is at; NULL = at none */
+    struct lane *lane; /* whose that is, since then */
     uint64_t since;
     uint64_t until;
     bool woken;
@@ -164,6 +165,21 @@ unsigned sim_queued(void)
     return n;
 }
 
+unsigned sim_has(const struct job *job)
+{
+    const struct sim_thread *thread;
+    const struct job *queued;
+    unsigned n = 0;
+
+    DL_FOREACH(sim.threads, thread) {
+        n += thread->job == job;
+    }
+    DL_FOREACH(sim.jobs, queued) {
+        n += queued == job;
+    }
+    return n;
+}
+
 unsigned sim_threads(void)
 {
     struct sim_thread *thread;
@@ -227,7 +243,9 @@ static void run_job(void *arg)
     struct lane *lane = self->lane = job->lane;
 
     self->since = sim.now;
+    self->job = job;
     job->run(job);
+    self->job = NULL;
     self->lane = NULL;
     free_if_done(lane);
 }

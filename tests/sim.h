@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct job;
 struct sim_thread;
 
 /* A thread that will call run(arg) when it is its turn. */
@@ -28,6 +29,9 @@ unsigned sim_runnables(void);
 unsigned sim_jobs(void); /* that may begin: their lanes run no more */
 unsigned sim_queued(void); /* and those that may not yet */
 unsigned sim_threads(void);
+
+/* So many helpers have this job: it is queued, or one is at it. */
+unsigned sim_has(const struct job *job);
 
 /* Lets the n-th of those that may go on do so. */
 void sim_run(unsigned n);

@@ -68,6 +68,7 @@ static void begin_fleet(uint32_t instances, const char *words)
              strstr(words, "LoadBalance") ? "" : "LoadBalance=proportional;");
     memset(pretend_at, 0, sizeof pretend_at);
     memset(pretend_keys, 0, sizeof pretend_keys);
+    memset(pretend_stale, 0, sizeof pretend_stale);
     pretend_lacks = -1;
     for (uint32_t k = 0; k < PRETEND_KEYS; k++) {
         pretend_keys[k].state = ROUTE_IS_OWNED;
