@@ -48,6 +48,7 @@ struct session {
     uint64_t begin;
     bool counted; /* the model has seen that it is done */
     bool taken;   /* … or that its link was taken before, and validated */
+    bool learning; /* at the end of the turn before, its owner was asked for */
     bool retains; /* it has a reference to its login */
 };
 

@@ -530,7 +530,9 @@ static void check_done(const struct login *login, const struct unit *unit)
         if (earlier == unit) {
             return;
         }
-        if (settled(earlier) && suits(earlier, i)) {
+        /* an asking that ends in this turn may end after that link was given */
+        if (settled(earlier) && !session_of(earlier)->learning &&
+            suits(earlier, i)) {
             broken("one who came later was served first", earlier, i);
         }
     }
@@ -581,6 +583,11 @@ static void check(void)
         }
         DL_FOREACH(logins[k]->units, unit) {
             check_waiting(logins[k], unit);
+        }
+        DL_FOREACH(logins[k]->units, unit) {
+            if (!unit->asking) {
+                session_of(unit)->learning = unit->learning;
+            }
         }
     }
 }
