@@ -138,8 +138,9 @@ void lock_keep_over_fork(struct mutex *m, enum lock_rank rank);
 /* Around a call of a helper's that takes locks which are not ours and are left
    taken in a child that is forked meanwhile (psqlODBC's connect reads odbc.ini
    under libodbcinst's, which the child's own connects need): a fork waits for
-   its end, but no longer than FORK_PATIENCE_MS, since it may hang.  Of ours only
-   what is needed for the call may lie between.  Locks: none may be held. */
+   its end, but no longer than FORK_PATIENCE_MS, since it may hang.
+   Only what of ours the call needs may lie between.  Locks: none may be
+   held. */
 enum { FORK_PATIENCE_MS = 100 };
 void lock_fork_waits(void);
 void lock_fork_goes_on(void);
