@@ -21,7 +21,7 @@
 
 const char *const command_explain_columns[] = {
     "instance", "group", "owner", "verdict", "role", "state", "idle", "held",
-    "opening", "room", "balance", NULL
+    "opening", "room", "balance", "learning", NULL
 };
 
 static const char *owner_word(const struct topology_answer *owner,
@@ -103,6 +103,7 @@ static void explain_instance(const struct place_order *order, uint32_t i,
     text_init(&text);
     say_balance(&fleet->members[i], &text);
     command_facts_add(answer, &text);
+    command_answer_number(answer, stock->learning);
 }
 
 static void explain_nobody(const struct place_order *order,

@@ -119,8 +119,10 @@ static void say_state(const struct place_order *order, uint32_t i,
     shelf_gather_locked(login);
     stock = login->stock[i];
     mutex_unlock(&login->lock);
-    text_appendf(out, "links %u idle, %u held, %u opening, room for %u",
-                 stock.idle, stock.held, stock.opening, stock.room);
+    text_appendf(out, "links %u idle, %u held, %u learning, %u opening, "
+                 "room for %u",
+                 stock.idle, stock.held, stock.learning, stock.opening,
+                 stock.room);
     if (stock.full_until) {
         text_append(out, "; takes no more connections");
         say_if_full(order->login->fleet->instances[i].inner, &view->error,

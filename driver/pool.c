@@ -24,12 +24,13 @@ static void count_stock(struct pool *pool)
     uint32_t used;
 
     s->idle = pool->count[LINK_IDLE] + pool->count[LINK_PROBING];
-    s->held = pool->count[LINK_HELD] + pool->count[LINK_LEARNING];
+    s->held = pool->count[LINK_HELD];
+    s->learning = pool->count[LINK_LEARNING];
     s->opening = pool->count[LINK_OPENING];
     s->reset = pool->count[LINK_RESET];
     s->full_until = pool->full_until;
     s->reset_since = s->reset ? pool->links[LINK_RESET]->prev->since : 0;
-    used = s->idle + s->held + s->opening + s->reset;
+    used = route_stock_links(s);
     s->room = used < max ? max - used : 0;
     pool_stat_raise_locked(login, &pool->stats, POOL_STAT_PEAK, used);
     if (atomic_load(&pool->crowded) != (used > max)) {
@@ -41,7 +42,7 @@ static bool has_too_many(const struct pool *pool)
 {
     const struct route_stock *s = &pool->login->stock[pool->instance];
 
-    return s->idle + s->held + s->opening + s->reset >
+    return route_stock_links(s) >
            pool->login->fleet->members[pool->instance].pool_max;
 }
 

@@ -82,12 +82,18 @@ enum { ROUTE_SERVED_UNIT = 1024 };
 
 /* What this login has there.  Guarded by LOCK_LOGIN. */
 struct route_stock {
-    uint32_t idle, held, opening, reset; /* held: learning included */
+    uint32_t idle, held, learning, opening, reset; /* links, by state */
     uint32_t room;         /* links that may still be opened */
     uint64_t reset_since;  /* ns: the oldest reset's begin, if any */
     uint64_t full_until;   /* ns: it has said that it takes no more links, and
                               is asked again then, by one; 0 = it has not */
 };
+
+/* All that count against PoolMax. */
+static inline uint32_t route_stock_links(const struct route_stock *s)
+{
+    return s->idle + s->held + s->learning + s->opening + s->reset;
+}
 
 struct route_fleet {
     uint32_t count;

@@ -159,7 +159,7 @@ bool route_is_busy(const struct route_request *request,
 {
     const struct route_stock *s = &fleet->stock[i];
 
-    return (s->held + s->reset + s->idle + s->opening > 0 || s->full_until) &&
+    return (route_stock_links(s) > 0 || s->full_until) &&
            route_is_able(request, fleet, i);
 }
 
@@ -214,7 +214,7 @@ bool route_is_left_busy(const struct route_request *request,
     const struct route_stock *s = &fleet->stock[i];
 
     return load8(&fleet->members[i].health) != ROUTE_DOWN &&
-           s->held + s->reset > 0 && untried(request, fleet, i);
+           s->held + s->learning + s->reset > 0 && untried(request, fleet, i);
 }
 
 bool route_is_attempted(const struct route_request *request,

@@ -128,6 +128,11 @@ def learning_counts_once():
     same('links and room make up PoolMax meanwhile',
          [sum(int(n) for n in (r.idle, r.held, r.opening, r.reset, r.learning,
                                r.room)) for r in found], [20] * len(found))
+    found = [r for r in rows(c, "EXPLAIN AFFINITY KEY '1'")
+             if r.learning not in (None, '0')]
+    check('EXPLAIN counts them so as well', found and
+          all(sum(int(n) for n in (r.idle, r.held, r.opening, r.learning,
+                                   r.room)) == 20 for r in found), found)
     keyed.join()
     c.close()
 
