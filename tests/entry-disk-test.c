@@ -311,9 +311,7 @@ static void begin(void)
     use_ini_files();
     use_driver(USE_WIDE, &odbc);
     fake = use_fake(USE_FAKE);
-    odbc.SQLAllocHandle(SQL_HANDLE_ENV, NULL, &env);
-    odbc.SQLSetEnvAttr(env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3,
-                       0);
+    env = use_environment(&odbc, SQL_OV_ODBC3);
 }
 
 /* Another process, whose disk is gone when it ends and not before: the metrics

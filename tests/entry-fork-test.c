@@ -258,15 +258,6 @@ static void a_child_has_no_password_of_its_parent_s(void **state)
 
 /* ---- a helper inside the inner driver ------------------------------------ */
 
-static void set_control(const char *line)
-{
-    FILE *file = fopen(control, "w");
-
-    assert_non_null(file);
-    fputs(line, file);
-    fclose(file);
-}
-
 /* Whoever wanted the link has walked away, and with him all that he knew. */
 static void try_hanging(bool wide)
 {
@@ -274,12 +265,12 @@ static void try_hanging(bool wide)
     SQLHDBC dbc;
 
     snprintf(begin, sizeof begin, POOL ";FakeControl=%s", control);
-    set_control("FakeHang=1\n");
+    use_control(control, "FakeHang=1\n");
     assert_null(connect_with(begin, OF_HANGING, wide, 1));
     assert_true(fake->await_hanging(1));
     assert_int_not_equal(count_all(OF_HANGING), 0);
     assert_int_equal(in_child(search_all), 0);
-    set_control("");
+    use_control(control, "");
     dbc = connect_with(begin, OF_HANGING, wide, 0);
     assert_non_null(dbc);
     close_it(dbc);
@@ -322,9 +313,7 @@ int main(int argc, char **argv)
     use_ini_files();
     use_driver(USE_WIDE, &odbc);
     fake = use_fake(USE_FAKE);
-    odbc.SQLAllocHandle(SQL_HANDLE_ENV, NULL, &env);
-    odbc.SQLSetEnvAttr(env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3,
-                       0);
+    env = use_environment(&odbc, SQL_OV_ODBC3);
     failed = cmocka_run_group_tests_name("entry_fork", tests, NULL, NULL);
     odbc.SQLFreeHandle(SQL_HANDLE_ENV, env);
     unlink(control);

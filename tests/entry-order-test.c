@@ -32,15 +32,6 @@ static const struct fake_api *fake;
 static SQLHENV env;
 static char control[] = "/tmp/affinity-control-XXXXXX";
 
-static void set_control(const char *line)
-{
-    FILE *file = fopen(control, "w");
-
-    assert_non_null(file);
-    fputs(line, file);
-    fclose(file);
-}
-
 static void pause_ms(long ms)
 {
     struct timespec time = { 0, ms * 1000000 };
@@ -83,7 +74,7 @@ static void nobody_runs_at_it(const char *who_creates)
         pause_ms(1);
         fake->most_connecting(1);
     } while (fake->most_connecting(1) > 0);
-    set_control("FakeHang=1\n");
+    use_control(control, "FakeHang=1\n");
     for (int i = 0; i < SESSIONS; i++) {
         pthread_create(&threads[i], NULL, connect_once, NULL);
     }
@@ -95,7 +86,7 @@ static void nobody_runs_at_it(const char *who_creates)
     most = fake->most_connecting(0);
     print_message("# %s: %u at once while it hangs\n", create, most);
     assert_int_equal(most, 1);
-    set_control("FakeSlow=20\n");
+    use_control(control, "FakeSlow=20\n");
     for (int i = 0; i < SESSIONS; i++) {
         pthread_join(threads[i], NULL);
     }
@@ -132,9 +123,7 @@ int main(void)
     use_ini_files();
     use_driver(USE_WIDE, &odbc);
     fake = use_fake(USE_FAKE);
-    odbc.SQLAllocHandle(SQL_HANDLE_ENV, NULL, &env);
-    odbc.SQLSetEnvAttr(env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3,
-                       0);
+    env = use_environment(&odbc, SQL_OV_ODBC3);
     failed = cmocka_run_group_tests_name("entry_order", tests, NULL, NULL);
     odbc.SQLFreeHandle(SQL_HANDLE_ENV, env);
     unlink(control);

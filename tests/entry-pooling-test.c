@@ -37,15 +37,6 @@ static char control[] = "/tmp/affinity-control-XXXXXX";
 #define ALLOW \
     "DSN=wrapped;ManagerPooling=allow;PoolMax=1;AffinityKey=of the string"
 
-static void set_control(const char *line)
-{
-    FILE *file = fopen(control, "w");
-
-    assert_non_null(file);
-    fputs(line, file);
-    fclose(file);
-}
-
 static SQLHDBC connected(const char *more)
 {
     SQLHDBC dbc = NULL;
@@ -401,7 +392,7 @@ static void test_cannot_be_placed(void **state)
 
     (void)state;
     need_statement(dbc);
-    set_control("FakeFail=08006\n");
+    use_control(control, "FakeFail=08006\n");
     assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
     for (int i = 0; i < NEEDS; i++) {
         assert_int_equal(need(dbc, i), SQL_ERROR);
@@ -409,7 +400,7 @@ static void test_cannot_be_placed(void **state)
         assert_non_null(strstr(said(dbc), "[odbc-affinity][wrapped] "));
     }
     need_nothing(dbc);
-    set_control("");
+    use_control(control, "");
     need_statement(dbc);
     end(dbc);
 }
@@ -445,12 +436,12 @@ static void test_threads(void **state)
     need_statement(dbc);
     assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
     await_live(SQL_HANDLE_DBC, 0);
-    set_control("FakeHang=1\n");
+    use_control(control, "FakeHang=1\n");
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, allocate, dbc), 0);
     }
     assert_true(fake->await_hanging(1));
-    set_control("");
+    use_control(control, "");
     for (int i = 0; i < THREADS; i++) {
         void *failed = NULL;
 
@@ -468,11 +459,11 @@ static void test_waits_for_nothing(void **state)
 
     (void)state;
     need_statement(dbc);
-    set_control("FakeHang=1\n");
+    use_control(control, "FakeHang=1\n");
     assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
     assert_int_equal(use_probe(&odbc, dbc), SQL_CD_FALSE);
     assert_int_equal(odbc.SQLDisconnect(dbc), SQL_SUCCESS);
-    set_control("");
+    use_control(control, "");
     assert_int_equal(odbc.SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQL_SUCCESS);
 }
 
@@ -589,9 +580,7 @@ int main(void)
     use_ini_files();
     use_driver(USE_WIDE, &odbc);
     fake = use_fake(USE_FAKE);
-    odbc.SQLAllocHandle(SQL_HANDLE_ENV, NULL, &env);
-    odbc.SQLSetEnvAttr(env, SQL_ATTR_ODBC_VERSION,
-                       (SQLPOINTER)SQL_OV_ODBC3_80, 0);
+    env = use_environment(&odbc, SQL_OV_ODBC3_80);
     failed = cmocka_run_group_tests_name("entry_pooling", tests, NULL, NULL);
     odbc.SQLFreeHandle(SQL_HANDLE_ENV, env);
     unlink(control);

@@ -28,16 +28,6 @@
 static struct inner_calls odbc, ansi;
 static const struct fake_api *fake, *narrow_fake;
 
-static SQLHENV new_env(const struct inner_calls *call, intptr_t version)
-{
-    SQLHENV env = NULL;
-
-    assert_int_equal(call->SQLAllocHandle(SQL_HANDLE_ENV, NULL, &env), 0);
-    assert_int_equal(call->SQLSetEnvAttr(env, SQL_ATTR_ODBC_VERSION,
-                                         (SQLPOINTER)version, 0), 0);
-    return env;
-}
-
 static struct {
     char state[6], text[512];
     SQLINTEGER native;
@@ -116,7 +106,7 @@ static SQLHDBC warned(const struct inner_calls *call, SQLHENV env,
 static void test_warnings(void **state)
 {
     static const char string[] = "DSN=wrapped;FakeWarn=01S02";
-    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
     SQLHANDLE inner = NULL;
     SQLUINTEGER mode;
 
@@ -142,7 +132,7 @@ static void test_warnings_of_both(void **state)
 {
     static const char string[] =
         "DSN=wrapped;FakeWarn=01S02;AffinityKea=x;FakeName=both";
-    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
     SQLHDBC dbc = NULL;
     SQLCHAR out[10];
 
@@ -163,7 +153,7 @@ static void test_warnings_of_both(void **state)
 
 static void test_warnings_narrow(void **state)
 {
-    SQLHENV env = new_env(&ansi, SQL_OV_ODBC3);
+    SQLHENV env = use_environment(&ansi, SQL_OV_ODBC3);
     SQLHDBC dbc = warned(&ansi, env, "DSN=ansi;FakeWarn=01S02",
                          "the fake was told to warn (narrow)");
 
@@ -175,7 +165,7 @@ static void test_warnings_narrow(void **state)
 
 static void test_dead_link(void **state)
 {
-    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
     SQLHDBC dbc = connected(&odbc, env, "DSN=wrapped");
     SQLHSTMT stmt = new_stmt(&odbc, dbc);
     SQLUINTEGER dead = 0;
@@ -209,7 +199,7 @@ static void test_dead_link(void **state)
    §5.1) and passes unchanged. */
 static void test_living_link(void **state)
 {
-    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
     SQLHDBC dbc = connected(&odbc, env, "DSN=wrapped");
     SQLHSTMT stmt = new_stmt(&odbc, dbc);
 
@@ -224,7 +214,7 @@ static void test_living_link(void **state)
 
 static void test_failed_connect(void **state)
 {
-    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
     SQLHDBC dbc = NULL;
 
     (void)state;
@@ -259,7 +249,7 @@ static void *run_hanging(void *stmt)
 
 static void test_cancel(void **state)
 {
-    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
     SQLHDBC dbc = connected(&odbc, env, "DSN=wrapped");
     SQLHSTMT stmt = new_stmt(&odbc, dbc);
     pthread_t thread;
@@ -332,7 +322,7 @@ static int child(SQLHENV env, SQLHDBC dbc, SQLHSTMT stmt)
 
 static void test_fork(void **state)
 {
-    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
     SQLHDBC dbc = connected(&odbc, env, "DSN=wrapped");
     SQLHSTMT stmt = new_stmt(&odbc, dbc);
     int status = 0;
@@ -362,7 +352,7 @@ static void test_fork(void **state)
 
 static void test_ansi_library(void **state)
 {
-    SQLHENV env = new_env(&ansi, SQL_OV_ODBC3);
+    SQLHENV env = use_environment(&ansi, SQL_OV_ODBC3);
     SQLHDBC dbc = connected(&ansi, env, "DSN=ansi");
     SQLHSTMT stmt = new_stmt(&ansi, dbc);
     SQLUSMALLINT supported = SQL_TRUE;
@@ -389,7 +379,7 @@ static void test_ansi_library(void **state)
 
 static void test_narrow_refused(void **state)
 {
-    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
     SQLHDBC dbc = NULL;
     int told = 0;
 
@@ -423,7 +413,7 @@ static void add_to_odbc_ini(const char *lines)
 static void test_out_of_date(void **state)
 {
     static const char f9[] = "DSN=wrapped;Instances=f9;ManagerPooling=allow";
-    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
     time_t last = time(NULL) + 30;
     SQLULEN dead = SQL_CD_FALSE;
     SQLHDBC old, new;
@@ -453,7 +443,7 @@ static void test_versions(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
-        SQLHENV env = new_env(&odbc, versions[i]);
+        SQLHENV env = use_environment(&odbc, versions[i]);
         SQLHDBC dbc = connected(&odbc, env, "DSN=wrapped2");
 
         assert_int_equal(run(new_stmt(&odbc, dbc), "SELECT 1"), SQL_SUCCESS);
@@ -486,7 +476,7 @@ static void *storm(void *arg)
 static void test_storm(void **state)
 {
     enum { THREADS = 4 };
-    SQLHENV env = new_env(&odbc, SQL_OV_ODBC3);
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
     pthread_t threads[THREADS];
 
     (void)state;

@@ -90,6 +90,27 @@ void use_no_ini_files(void)
     rmdir(directory);
 }
 
+SQLHENV use_environment(const struct inner_calls *call, uintptr_t version)
+{
+    SQLHENV env = NULL;
+
+    if (call->SQLAllocHandle(SQL_HANDLE_ENV, NULL, &env) ||
+        call->SQLSetEnvAttr(env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)version,
+                            0)) {
+        give_up("no environment");
+    }
+    return env;
+}
+
+void use_control(const char *path, const char *lines)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file || fputs(lines, file) < 0 || fclose(file)) {
+        give_up(path);
+    }
+}
+
 void *use_driver(const char *library, struct inner_calls *call)
 {
     void *handle = dlopen(use_path(library), RTLD_NOW | RTLD_LOCAL);

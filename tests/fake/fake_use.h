@@ -17,6 +17,8 @@
 #include "fake.h"
 #include "inner.h"
 
+#include <stdint.h>
+
 /* Makes the ini files and points the process at them; to be called before
    anything of ODBC is.  Ends the program if it cannot. */
 void use_ini_files(void);
@@ -31,6 +33,13 @@ const char *use_path(const char *library);
 /* dlopen()s a driver and looks up every name of surface.def; those it lacks
    are NULL.  Returns the library. */
 void *use_driver(const char *library, struct inner_calls *call);
+
+/* An environment of that ODBC version (SQL_OV_…); ends the program if there is
+   none.  For SQLFreeHandle(). */
+SQLHENV use_environment(const struct inner_calls *call, uintptr_t version);
+
+/* Makes `lines` the whole of the file that FakeControl names. */
+void use_control(const char *path, const char *lines);
 
 /* The fake's own interface; the narrow build is another library. */
 const struct fake_api *use_fake(const char *library);
