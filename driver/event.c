@@ -23,8 +23,7 @@ struct events {
     struct mutex lock;   /* LOCK_EVENTS; guards what follows */
     struct event *ring;  /* number n stands at n % EVENTS_KEPT */
     uint64_t said;       /* the latest's number; 0 = none */
-    bool claimed;        /* somebody writes */
-    /* changed by whoever that is */
+    /* changed by whoever writes */
     uint64_t written;    /* up to this one */
     bool troubled;       /* the log could not be written, and it was said */
 };
@@ -228,53 +227,34 @@ static void write_list(struct events *events, const struct event *list,
     text_free(&lines);
 }
 
-bool events_claim(struct events *events)
+bool events_are_waiting(struct events *events)
 {
-    bool claimed;
+    bool waiting;
 
-    if (!*events->where) {
-        return false;
-    }
     mutex_lock(&events->lock);
-    claimed = !events->claimed && events->said > events->written;
-    events->claimed |= claimed;
+    waiting = *events->where && events->said > events->written;
     mutex_unlock(&events->lock);
-    return claimed;
+    return waiting;
 }
 
-void events_leave(struct events *events)
-{
-    mutex_lock(&events->lock);
-    events->claimed = false;
-    mutex_unlock(&events->lock);
-}
-
-/* NULL: there is nothing more, and the claim is over. */
+/* NULL: there is nothing more. */
 static struct event *next_list(struct events *events, size_t *count)
 {
     struct event *list;
 
     mutex_lock(&events->lock);
     list = copy_locked(events, events->written + 1, count);
-    events->claimed = list != NULL;
     mutex_unlock(&events->lock);
     return list;
 }
 
-void events_write_claimed(struct events *events)
+void events_write(struct events *events)
 {
     struct event *list;
     size_t count;
 
-    while ((list = next_list(events, &count))) {
+    while (*events->where && (list = next_list(events, &count))) {
         write_list(events, list, count);
         free(list);
-    }
-}
-
-void events_write(struct events *events)
-{
-    if (events_claim(events)) {
-        events_write_claimed(events);
     }
 }

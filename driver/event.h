@@ -56,15 +56,11 @@ struct event *events_copy(struct events *events, size_t *count);
 struct text;
 void event_time(const struct event *event, struct text *out);
 
-/* Writes to the log what has come since the last time, unless somebody else is
-   at it.  May wait for a disk; no lock may be held. */
-void events_write(struct events *events);
+/* Is there anything to be written to the log? */
+bool events_are_waiting(struct events *events);
 
-/* The same in two steps, for who has it done by somebody else.  True: there is
-   something to be written, and nobody but the caller writes until he has done
-   so, with all that comes meanwhile, or has left it. */
-bool events_claim(struct events *events);
-void events_write_claimed(struct events *events);
-void events_leave(struct events *events);
+/* Writes it, with all that comes meanwhile.  By one at a time, who sees to that
+   himself (fleet_disk.h).  May wait for a disk; no lock may be held. */
+void events_write(struct events *events);
 
 #endif

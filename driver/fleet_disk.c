@@ -10,6 +10,7 @@
 #include "event.h"
 #include "fleet.h"
 #include "keeper.h"
+#include "keeper_clock.h"
 
 enum { LATE_MS = KEEPER_OVERDUE_MS };
 
@@ -43,6 +44,7 @@ static void run_task(struct job *job)
 
     task->run(fleet, task->arg);
     atomic_store(&task->disk->since, 0);
+    keeper_clock_wake(0); /* something more may have come meanwhile */
     free(task);
     fleet_release(fleet);
 }

@@ -34,8 +34,8 @@ bool fleet_disk_init(struct fleet_disk *disk, const char *what);
 void fleet_disk_end(struct fleet_disk *disk);
 
 /* Has a helper call run(fleet, arg), unless one is under way.  The fleet is
-   retained meanwhile.  False: nothing is run, arg is the caller's yet.  No lock
-   may be held. */
+   retained meanwhile, and the clock makes a round when it is over.  False:
+   nothing is run, arg is the caller's yet.  No lock may be held. */
 bool fleet_disk_begin(struct fleet *fleet, struct fleet_disk *disk,
                       void (*run)(struct fleet *fleet, void *arg), void *arg);
 

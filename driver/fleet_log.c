@@ -11,20 +11,14 @@
 static void run_write(struct fleet *fleet, void *unused)
 {
     (void)unused;
-    events_write_claimed(fleet->events);
+    events_write(fleet->events);
 }
 
-/* Who has written all may not be back yet when there is something more. */
-uint64_t fleet_log(struct fleet *fleet, uint64_t now)
+void fleet_log(struct fleet *fleet)
 {
-    enum { AGAIN_MS = 20 };
-
-    if (!events_claim(fleet->events) ||
-        fleet_disk_begin(fleet, &fleet->logging, run_write, NULL)) {
-        return UINT64_MAX;
+    if (events_are_waiting(fleet->events)) {
+        fleet_disk_begin(fleet, &fleet->logging, run_write, NULL);
     }
-    events_leave(fleet->events);
-    return now + AGAIN_MS * NS_PER_MS;
 }
 
 uint64_t fleet_log_look(struct fleet *fleet, uint64_t now)

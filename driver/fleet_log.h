@@ -13,10 +13,10 @@
 
 struct fleet;
 
-/* Has a helper write what is still to be written, unless one is at it.  Without
-   one it is left for the next time.  Returns when that is: ns, UINT64_MAX =
-   when there is something more.  No lock may be held. */
-uint64_t fleet_log(struct fleet *fleet, uint64_t now);
+/* Has a helper write what is still to be written, unless one is at it: then,
+   and where none can be had, it is done with the next round.  No lock may be
+   held. */
+void fleet_log(struct fleet *fleet);
 
 /* Tells of one who takes too long; as fleet_disk_look(). */
 uint64_t fleet_log_look(struct fleet *fleet, uint64_t now);

@@ -65,7 +65,7 @@ static void at_exit(void)
     fleets = fleet_all(&count);
     for (uint32_t i = 0; i < count; i++) {
         login_retire_all(fleets[i]);
-        fleet_log(fleets[i], until);
+        fleet_log(fleets[i]);
     }
     keeper_await(clock_earlier(until, clock_ns() + POLITE_MS * NS_PER_MS));
     for (uint32_t i = 0; i < count; i++) {

@@ -101,7 +101,7 @@ static uint64_t watch_fleet(struct fleet *fleet, uint64_t now)
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
         next = clock_earlier(next, duties[i](fleet, now));
     }
-    next = clock_earlier(next, fleet_log(fleet, now));
+    fleet_log(fleet);
     return clock_earlier(next, fleet_log_look(fleet, now));
 }
 

@@ -133,25 +133,26 @@ static void the_log_has_what_loglevel_says_once(void **state)
     unlink(unit_folder_path("log"));
 }
 
-static void one_writes_at_a_time_and_all_that_comes(void **state)
+static void what_waits_is_known(void **state)
 {
     struct events *events = events_new(unit_folder_path("log"), LOG_IS_INFO);
+    struct events *unlogged = events_new("", LOG_IS_INFO);
     char *text;
 
     (void)state;
-    assert_false(events_claim(events));
+    assert_false(events_are_waiting(events));
     event_say(events, LOG_IS_INFO, NULL, "first");
-    assert_true(events_claim(events));
-    assert_false(events_claim(events));
-    events_write(events); /* somebody else is at it */
     event_say(events, LOG_IS_INFO, NULL, "second");
-    events_leave(events); /* but could not have it done */
-    assert_true(events_claim(events));
-    events_write_claimed(events);
-    assert_false(events_claim(events));
+    assert_true(events_are_waiting(events));
+    events_write(events);
+    assert_false(events_are_waiting(events));
     text = unit_folder_read("log");
     assert_int_equal(lines(text), 2);
     free(text);
+    event_say(unlogged, LOG_IS_INFO, NULL, "first");
+    assert_false(events_are_waiting(unlogged));
+    events_write(unlogged);
+    events_free(unlogged);
     events_free(events);
     unlink(unit_folder_path("log"));
 }
@@ -262,7 +263,7 @@ int main(void)
         cmocka_unit_test(debug_is_kept_only_where_it_is_logged),
         cmocka_unit_test(an_event_is_one_line_of_whole_characters),
         cmocka_unit_test(the_log_has_what_loglevel_says_once),
-        cmocka_unit_test(one_writes_at_a_time_and_all_that_comes),
+        cmocka_unit_test(what_waits_is_known),
         cmocka_unit_test(what_was_lost_is_said),
         cmocka_unit_test(a_log_that_cannot_be_written_is_told_once),
         cmocka_unit_test(logs_value_is_checked),
