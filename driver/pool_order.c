@@ -184,13 +184,13 @@ void pool_tidy_locked(struct login *login)
 bool pool_may_learn_locked(const struct pool *pool, bool unasked)
 {
     const struct login *login = pool->login;
-    uint32_t most = login->fleet->config.pool_max_total;
 
     mutex_assert_held(&login->lock);
     return pool->links[LINK_IDLE] || pool->links[LINK_PROBING] ||
            (!(unasked && pool->refused) &&
-            login->stock[pool->instance].room > 0 &&
-            (!most || login->total < most || login->total_idle > 0));
+            (pool_has_room_locked(pool) ||
+             (login->stock[pool->instance].room > 0 &&
+              login->total_idle > 0)));
 }
 
 bool pool_learn_locked(struct pool *pool, bool unasked)
