@@ -66,13 +66,23 @@ SQLRETURN entry_SQLCancel(SQLHSTMT handle)
 }
 
 /* What a session runs by itself only asynchronous calls leave running, and
-   which those are the inner driver knows. */
+   which those are the inner driver knows.  Without a link there are none; and
+   whoever is just connecting or placing the session is left alone: unixODBC
+   lets this call through meanwhile. */
 static SQLRETURN cancel_session(SQLHDBC handle)
 {
+    struct dbc *dbc = handle;
     struct head *head = handle;
     const struct inner_calls *call;
-    SQLRETURN rc = surface_enter_DBC(&handle, &call);
+    SQLRETURN rc;
 
+    if (!handle_is(dbc, HANDLE_DBC)) {
+        return SQL_INVALID_HANDLE;
+    }
+    if (!dbc->connected || !session_inner(dbc->session, &call)) {
+        return SQL_SUCCESS;
+    }
+    rc = surface_enter_DBC(&handle, &call);
     if (rc != SQL_SUCCESS) {
         return rc;
     }

@@ -77,7 +77,7 @@ struct dbc {
     struct head head;
     struct env *env;
     struct session *session; /* never NULL */
-    bool connected;
+    atomic_bool connected; /* SQLCancelHandle looks while it is connecting */
     /* entry_exec.c's: something was run or prepared since the last SQLEndTran,
        so that with autocommit off a unit may be open */
     atomic_bool unit;

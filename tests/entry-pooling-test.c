@@ -313,6 +313,7 @@ static void need_nothing(SQLHDBC dbc)
 
     assert_int_equal(odbc.SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_COMMIT), 0);
     assert_int_equal(odbc.SQLEndTran(SQL_HANDLE_ENV, env, SQL_ROLLBACK), 0);
+    assert_int_equal(odbc.SQLCancelHandle(SQL_HANDLE_DBC, dbc), SQL_SUCCESS);
     assert_int_equal(odbc.SQLGetConnectAttr(dbc, SQL_ATTR_CONNECTION_DEAD,
                                             &dead, 0, &length), SQL_SUCCESS);
     assert_int_equal(dead, SQL_CD_FALSE);

@@ -271,6 +271,35 @@ static void test_cancel(void **state)
     end_session(&odbc, env, dbc);
 }
 
+static void *connect_hanging(void *dbc)
+{
+    return (void *)(intptr_t)odbc.SQLDriverConnect(
+        dbc, NULL, (SQLCHAR *)"DSN=wrapped;FakeHang=1", SQL_NTS, NULL, 0, NULL,
+        SQL_DRIVER_NOPROMPT);
+}
+
+/* The manager lets this call through at any time: it has nothing to cancel in
+   a session that is being connected, and leaves that to who does it. */
+static void test_cancel_connecting(void **state)
+{
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
+    SQLHDBC dbc = NULL;
+    pthread_t thread;
+    void *rc;
+
+    (void)state;
+    assert_int_equal(odbc.SQLAllocHandle(SQL_HANDLE_DBC, env, &dbc), 0);
+    assert_int_equal(odbc.SQLCancelHandle(SQL_HANDLE_DBC, dbc), SQL_SUCCESS);
+    assert_int_equal(pthread_create(&thread, NULL, connect_hanging, dbc), 0);
+    assert_true(fake->await_hanging(1));
+    assert_int_equal(odbc.SQLCancelHandle(SQL_HANDLE_DBC, dbc), SQL_SUCCESS);
+    fake->release();
+    assert_int_equal(pthread_join(thread, &rc), 0);
+    assert_int_equal((intptr_t)rc, SQL_SUCCESS);
+    assert_int_equal(odbc.SQLCancelHandle(SQL_HANDLE_DBC, dbc), SQL_SUCCESS);
+    end_session(&odbc, env, dbc);
+}
+
 /* ---- forks -------------------------------------------------------------------- */
 
 /* In the child: 0, or the line of the first thing that went wrong. */
@@ -504,6 +533,7 @@ int main(void)
         cmocka_unit_test(test_living_link),
         cmocka_unit_test(test_failed_connect),
         cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_cancel_connecting),
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_ansi_library),
         cmocka_unit_test(test_narrow_refused),
