@@ -167,7 +167,8 @@ struct inner_kind {
 
     /* May this error be that of a link which has died, so that the question is
        asked?  For a driver in which asking changes what the application sees:
-       its records, or what the instance told it last.  NULL: any may. */
+       its records, or what the instance told it last.  NULL: any may; so may
+       always one without a record. */
     bool (*may_be_dead)(const char *sqlstate, SQLINTEGER native,
                         const char *text);
 

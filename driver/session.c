@@ -281,7 +281,7 @@ bool session_died_of(struct session *s, struct diags *diags)
     const struct inner_kind *kind = s->link ? s->link->inner->kind : NULL;
 
     return kind &&
-           (session_is_lost(s) || !kind->may_be_dead ||
+           (session_is_lost(s) || !kind->may_be_dead || diag_empty(diags) ||
             diag_any(diags, kind->may_be_dead)) &&
            session_ask_dead(s);
 }

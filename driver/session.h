@@ -159,7 +159,7 @@ bool session_ask_dead(struct session *s);
 
 /* The same, after an error whose records were copied into diags; where asking
    would change what the session sees, or may hang, only if they may be those of
-   a dead link (struct inner_kind, may_be_dead). */
+   a dead link (struct inner_kind, may_be_dead), or there are none. */
 bool session_died_of(struct session *s, struct diags *diags);
 
 /* The same where nothing has failed: an inner driver for which asking is a

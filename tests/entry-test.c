@@ -195,6 +195,29 @@ static void test_dead_link(void **state)
     end_session(&odbc, env, dbc);
 }
 
+/* Its driver is said to tell by the state whether a link may be dead, and tells
+   nothing at all: then the link is asked. */
+static void test_dead_link_mute(void **state)
+{
+    static const char mute[] = "DSN=wrapped;Instances=p1";
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
+    SQLHDBC dbc = connected(&odbc, env, mute);
+    SQLHSTMT stmt = new_stmt(&odbc, dbc);
+
+    (void)state;
+    assert_int_equal(run(stmt, "MUTE"), SQL_ERROR);
+    assert_int_equal(read_record(&odbc, SQL_HANDLE_STMT, stmt, 1),
+                     SQL_NO_DATA);
+    assert_int_equal(run(stmt, "MUTE DIE"), SQL_ERROR);
+    assert_int_equal(read_record(&odbc, SQL_HANDLE_STMT, stmt, 1), 0);
+    assert_string_equal(said.state, "08S01");
+    assert_non_null(strstr(said.text, "not known"));
+    assert_int_equal(read_record(&odbc, SQL_HANDLE_STMT, stmt, 2),
+                     SQL_NO_DATA);
+    odbc.SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    end_session(&odbc, env, dbc);
+}
+
 /* A class-08 error of a link that lives is somebody else's affair (rules
    §5.1) and passes unchanged. */
 static void test_living_link(void **state)
@@ -530,6 +553,7 @@ int main(void)
         cmocka_unit_test(test_warnings_of_both),
         cmocka_unit_test(test_warnings_narrow),
         cmocka_unit_test(test_dead_link),
+        cmocka_unit_test(test_dead_link_mute),
         cmocka_unit_test(test_living_link),
         cmocka_unit_test(test_failed_connect),
         cmocka_unit_test(test_cancel),

@@ -231,8 +231,10 @@ integration_ldadd = $(ODBC_LIBS)
 #   tests_libfake_la_LDFLAGS = $(loadable_ldflags)
 loadable_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 
-# The fake inner driver, and the same without wide names.
+# The fake inner driver, the same without wide names, and the same by a name for
+# which it is taken for psqlODBC (inner_kind_of()).
 check_LTLIBRARIES += tests/libfake.la tests/libfakenarrow.la
+check_LTLIBRARIES += tests/libpsqlodbcfake.la
 fake_sources = \
 	driver/connstr.c \
 	driver/secret.c \
@@ -250,6 +252,10 @@ tests_libfake_la_LDFLAGS = $(loadable_ldflags) -Wl,-Bsymbolic
 tests_libfakenarrow_la_SOURCES = $(fake_sources)
 tests_libfakenarrow_la_CPPFLAGS = $(AM_CPPFLAGS) -DFAKE_NARROW
 tests_libfakenarrow_la_LDFLAGS = $(loadable_ldflags) -Wl,-Bsymbolic
+tests_libpsqlodbcfake_la_SOURCES = $(fake_sources)
+tests_libpsqlodbcfake_la_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DFAKE_LIBRARY='"libpsqlodbcfake.so"'
+tests_libpsqlodbcfake_la_LDFLAGS = $(loadable_ldflags) -Wl,-Bsymbolic
 
 tests_surface_test_SOURCES = \
 	tests/surface-test.c \

@@ -27,6 +27,7 @@
  *   FAIL xxxxx           SQL_ERROR with that SQLSTATE and two records
  *   INFO                 SQL_SUCCESS_WITH_INFO
  *   EMPTY                SQL_NO_DATA
+ *   MUTE                 SQL_ERROR without a record; DIE in it: and dead
  *   DIE                  the connection is dead: 08S01
  *   HANG                 waits for SQLCancel (HY008) or fake_release()
  *   ROWS n               n rows of one column, 1 to n

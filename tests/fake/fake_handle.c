@@ -563,7 +563,7 @@ SQLRETURN do_SQLGetInfo(enum text_width width, SQLHDBC handle,
     }
     switch (info) {
     case SQL_DRIVER_NAME:
-        return write_text("libfake.so", value, size, length, width,
+        return write_text(FAKE_LIBRARY, value, size, length, width,
                           TEXT_BYTES);
     case SQL_DRIVER_ODBC_VER:
         return write_text("03.80", value, size, length, width, TEXT_BYTES);

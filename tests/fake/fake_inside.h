@@ -14,6 +14,10 @@
 #include "fake.h"
 #include "text.h"
 
+#ifndef FAKE_LIBRARY
+#define FAKE_LIBRARY "libfake.so" /* what it says that it is */
+#endif
+
 #define FAKE_SPLICE(...) __VA_ARGS__
 
 /* do_<name>: what a function does beyond being noted; those that do nothing

@@ -112,6 +112,9 @@ static SQLRETURN run(struct fake *stmt)
         return SQL_SUCCESS_WITH_INFO;
     } else if (strstr(text, "EMPTY")) {
         return SQL_NO_DATA;
+    } else if (strstr(text, "MUTE")) {
+        stmt->parent->dead = strstr(text, "DIE") != NULL;
+        return SQL_ERROR;
     } else if (strstr(text, "DIE")) {
         return die(stmt);
     } else if (strstr(text, "HANG")) {

@@ -61,11 +61,13 @@ void use_ini_files(void)
     driver(file, "Affinity ANSI", USE_ANSI);
     driver(file, "Fake", USE_FAKE);
     driver(file, "Fake narrow", USE_FAKE_NARROW);
+    driver(file, "Fake psqlODBC", USE_FAKE_PSQLODBC);
     fclose(file);
     file = create("odbc.ini");
     fprintf(file,
             "[f1]\nDriver=Fake\n\n[f2]\nDriver=Fake\n\n"
             "[n1]\nDriver=Fake narrow\n\n"
+            "[p1]\nDriver=Fake psqlODBC\n\n"
             "[wrapped]\nDriver=Affinity\nInstances=f1\n\n"
             "[wrapped2]\nDriver=Affinity\nInstances=f1,f2\n\n"
             "[narrow]\nDriver=Affinity\nInstances=n1\n\n"

@@ -6,8 +6,10 @@
  * their own, and both libraries loaded as the manager and the wrapper load
  * them.
  *
- *   odbcinst.ini   [Affinity], [Affinity ANSI], [Fake], [Fake narrow]
- *   odbc.ini       [f1], [f2] of Fake, [n1] of Fake narrow,
+ *   odbcinst.ini   [Affinity], [Affinity ANSI], [Fake], [Fake narrow],
+ *                  [Fake psqlODBC]
+ *   odbc.ini       [f1], [f2] of Fake, [n1] of Fake narrow, [p1] of Fake
+ *                  psqlODBC, which is taken for that driver,
  *                  [wrapped] of Affinity over f1, [wrapped2] over f1 and f2,
  *                  [narrow] of Affinity over n1, [ansi] of Affinity ANSI
  */
@@ -52,6 +54,7 @@ SQLULEN use_probe(const struct inner_calls *call, SQLHDBC dbc);
 #define USE_ANSI "driver/.libs/libodbcaffinitya.so"
 #define USE_FAKE "tests/.libs/libfake.so"
 #define USE_FAKE_NARROW "tests/.libs/libfakenarrow.so"
+#define USE_FAKE_PSQLODBC "tests/.libs/libpsqlodbcfake.so"
 
 /* ThreadSanitizer ends a child of several threads that starts another. */
 #if defined(__SANITIZE_THREAD__)
