@@ -363,8 +363,7 @@ enum inner_fault fleet_failed(struct fleet *fleet, uint32_t i, uint64_t began,
                               const struct link_error *error)
 {
     struct instance *instance = &fleet->instances[i];
-    enum inner_fault fault = instance->inner->kind->fault(
-        error->state, error->native, error->text);
+    enum inner_fault fault = link_fault(instance->inner->kind, error);
 
     mutex_lock(&fleet->lock);
     if (fault == INNER_FAULT_INSTANCE || fault == INNER_FAULT_STARTING ||

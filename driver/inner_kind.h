@@ -46,7 +46,8 @@ enum inner_fault {
     INNER_FAULT_INSTANCE,  /* the instance is down, or may be */
     INNER_FAULT_STARTING,  /* not ready yet: later */
     INNER_FAULT_FULL,      /* no more connections; it is not down */
-    INNER_FAULT_CROWDED,   /* no more of this login, or to this database */
+    INNER_FAULT_CROWDED,   /* no more of this login, to this database, or from
+                              this process */
     INNER_FAULT_POOL,      /* this database or this pool */
     INNER_FAULT_LOGIN      /* this login */
 };

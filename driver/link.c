@@ -251,6 +251,7 @@ static bool open_link(struct link *link, const struct link_order *order,
     lock_fork_goes_on();
     if (!SQL_SUCCEEDED(rc)) {
         link_take_error(link, SQL_HANDLE_DBC, link->hdbc, error);
+        link_note_scarcity(error);
         free_handles(link);
         return false;
     }

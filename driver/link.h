@@ -45,12 +45,18 @@ struct link_error {
     char state[6];
     SQLINTEGER native;
     char text[512];
+    bool scarce; /* this process can open nothing more, to nobody */
 };
 
 /* Fills error with a sentence of ours. */
 void link_set_error(struct link_error *error, const char *state,
                     const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* What it says, and about whom: the inner kind tells (rules §5.2), but of a
+   process that can open nothing more, which is full and blames no instance. */
+enum inner_fault link_fault(const struct inner_kind *kind,
+                            const struct link_error *error);
 
 /* Appends "[SQLSTATE] words" in one line; nothing if there is no error. */
 void link_say_error(const struct link_error *error, struct text *out);

@@ -13,6 +13,11 @@
 void link_take_error(const struct link *link, SQLSMALLINT type,
                      SQLHANDLE handle, struct link_error *error);
 
+/* After a link could not be opened: is that for want of a file descriptor?
+   Then error says so in front of the inner driver's words, from which it cannot
+   be seen: a host's name that is not looked up for it is "not known". */
+void link_note_scarcity(struct link_error *error);
+
 /* A row of the kind's who, or of its probe, into link->who.  False: it does not
    say who it is. */
 bool link_take_who(struct link *link, unsigned count,

@@ -10,8 +10,11 @@
 #include "link_call.h"
 #include "text.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 void link_take_error(const struct link *link, SQLSMALLINT type,
                      SQLHANDLE handle, struct link_error *error)
@@ -30,6 +33,30 @@ void link_take_error(const struct link *link, SQLSMALLINT type,
         link_set_error(error, "HY000",
                        "the inner driver failed without a record");
     }
+}
+
+void link_note_scarcity(struct link_error *error)
+{
+    int fd = open("/", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        close(fd);
+    } else if (errno == EMFILE || errno == ENFILE) {
+        struct link_error cause = *error;
+
+        link_set_error(error, cause.state,
+                       "this process can open no more files: %s", cause.text);
+        error->native = cause.native;
+        error->scarce = true;
+    }
+}
+
+enum inner_fault link_fault(const struct inner_kind *kind,
+                            const struct link_error *error)
+{
+    return error->scarce
+               ? INNER_FAULT_CROWDED
+               : kind->fault(error->state, error->native, error->text);
 }
 
 bool link_is_refusal(const struct link_error *error)

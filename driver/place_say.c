@@ -101,8 +101,7 @@ static void say_incapable(const struct place_order *order, uint32_t i,
 static void say_if_full(const struct inner *inner,
                         const struct link_error *error, struct text *out)
 {
-    if (inner_is_full(inner->kind->fault(error->state, error->native,
-                                         error->text))) {
+    if (inner_is_full(link_fault(inner->kind, error))) {
         text_append(out, ": ");
         link_say_error(error, out);
     }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -261,6 +262,42 @@ static void test_failed_connect(void **state)
                                            (SQLCHAR *)"DSN=wrapped", SQL_NTS,
                                            NULL, 0, NULL, 0), SQL_SUCCESS);
     end_session(&odbc, env, dbc);
+}
+
+/* Whoever can open nothing more can connect to nobody: the instance is not down
+   for that, and whom it serves goes on. */
+static void test_no_descriptor(void **state)
+{
+    static const char failing[] =
+        "DSN=wrapped;CheckInterval=0;PoolWait=0;FakeFail=08001";
+    SQLHENV env = use_environment(&odbc, SQL_OV_ODBC3);
+    SQLHDBC held = connected(&odbc, env, "DSN=wrapped;CheckInterval=0");
+    SQLHDBC dbc = NULL;
+    struct rlimit before, none;
+
+    (void)state;
+    assert_int_equal(odbc.SQLAllocHandle(SQL_HANDLE_DBC, env, &dbc), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    for (int i = 0; i < 2; i++) {
+        SQLRETURN rc;
+
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+        rc = odbc.SQLDriverConnect(dbc, NULL, (SQLCHAR *)failing, SQL_NTS,
+                                   NULL, 0, NULL, SQL_DRIVER_NOPROMPT);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        assert_int_equal(rc, SQL_ERROR);
+        read_record(&odbc, SQL_HANDLE_DBC, dbc, 1);
+        assert_string_equal(said.state, "HYT00");
+        assert_non_null(strstr(said.text, "can open no more files"));
+    }
+    assert_int_equal(odbc.SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQL_SUCCESS);
+    dbc = connected(&odbc, env, "DSN=wrapped;CheckInterval=0;PoolWait=0");
+    assert_int_equal(odbc.SQLDisconnect(dbc), SQL_SUCCESS);
+    assert_int_equal(odbc.SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQL_SUCCESS);
+    new_stmt(&odbc, held);
+    end_session(&odbc, env, held);
 }
 
 /* ---- cancelling -------------------------------------------------------------- */
@@ -556,6 +593,7 @@ int main(void)
         cmocka_unit_test(test_dead_link_mute),
         cmocka_unit_test(test_living_link),
         cmocka_unit_test(test_failed_connect),
+        cmocka_unit_test(test_no_descriptor),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_cancel_connecting),
         cmocka_unit_test(test_fork),
