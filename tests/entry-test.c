@@ -290,7 +290,9 @@ static void test_no_descriptor(void **state)
         assert_int_equal(rc, SQL_ERROR);
         read_record(&odbc, SQL_HANDLE_DBC, dbc, 1);
         assert_string_equal(said.state, "HYT00");
-        assert_non_null(strstr(said.text, "can open no more files"));
+        if (i == 0) { /* later it may be left alone */
+            assert_non_null(strstr(said.text, "can open no more files"));
+        }
     }
     assert_int_equal(odbc.SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQL_SUCCESS);
     dbc = connected(&odbc, env, "DSN=wrapped;CheckInterval=0;PoolWait=0");
