@@ -416,8 +416,8 @@ static void store_locked(struct topology *topology, uint32_t i,
     if (reply) {
         share_locked(topology, i, reply);
         at->claim = topology_reply_retain(reply);
+        topology->at[at->group].resaid = true;
     }
-    topology->at[at->group].doubted = false;
     at->state = TOPOLOGY_ANSWERED;
     at->heard_at = clock_ns();
     at->again = false;
@@ -498,6 +498,7 @@ static bool learn(struct topology *topology, uint32_t i, struct link *link,
         store_locked(topology, i, reply, old);
         topology_checked_locked(topology, i, now, now - begin);
         reply = NULL;
+        topology_map_make_locked(topology);
     } else if (!ok && current) {
         say_failed_locked(topology, i, error);
         topology->at[i].error = *error;
@@ -507,9 +508,6 @@ static bool learn(struct topology *topology, uint32_t i, struct link *link,
     topology_reply_release(reply);
     topology_reply_release(old[0]);
     topology_reply_release(old[1]);
-    if (ok && current) {
-        topology_map_make(topology);
-    }
     return ok;
 }
 

@@ -108,6 +108,7 @@ void topology_unlearn_group_locked(struct topology *topology, uint32_t group)
     topology->mark[group] = true;
     unlearn_marked_locked(topology);
     topology->at[group].doubted = true;
+    topology->at[group].resaid = false;
 }
 
 void topology_regroup(struct fleet *fleet)

@@ -47,7 +47,9 @@ struct topology_instance {
     bool led;            /* of the group of this name: one of it may write, or
                             has not said that it may not */
     bool doubted;        /* the group of this name owns other keys than it said,
-                            and has not said which: nor do pointers at it */
+                            and the map has not got which: nor do pointers at
+                            it tell */
+    bool resaid;         /* but one of it has said so: in the next map */
     bool known;          /* it has said who it is: */
     struct link_who said;
 
@@ -118,6 +120,11 @@ void topology_map_release(struct topology_map *map); /* NULL is fine */
    somebody does so already, who will then do it again.  Locks: takes and
    leaves the topology's lock; nothing is computed under it. */
 void topology_map_make(struct topology *topology);
+
+/* The same for who has just taken in an answer: no moment lies between in which
+   everybody has answered, and the map does not say so yet.
+   Locks: holds the topology's, and lets it go meanwhile. */
+void topology_map_make_locked(struct topology *topology);
 
 /* Whom the map gives this key to; groups are those of the moment. */
 void topology_map_find(const struct topology *topology,

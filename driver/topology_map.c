@@ -411,11 +411,22 @@ static struct topology_map *make(struct snapshot *s, bool taken,
     return map;
 }
 
-void topology_map_make(struct topology *topology)
+/* What was doubted and has been said anew stands in the map now. */
+static void end_doubts_locked(struct topology *topology)
 {
-    mutex_lock(&topology->lock);
+    mutex_assert_held(&topology->lock);
+    for (uint32_t g = 0; g < topology->fleet->count; g++) {
+        struct topology_instance *at = &topology->at[g];
+
+        at->doubted = at->doubted && !at->resaid;
+        at->resaid = false;
+    }
+}
+
+void topology_map_make_locked(struct topology *topology)
+{
+    mutex_assert_held(&topology->lock);
     if (topology->building || topology->kind == TOPOLOGY_HASH) {
-        mutex_unlock(&topology->lock);
         return;
     }
     topology->building = true;
@@ -437,7 +448,14 @@ void topology_map_make(struct topology *topology)
         topology_map_release(map);
         mutex_lock(&topology->lock);
     }
+    end_doubts_locked(topology);
     topology->building = false;
+}
+
+void topology_map_make(struct topology *topology)
+{
+    mutex_lock(&topology->lock);
+    topology_map_make_locked(topology);
     mutex_unlock(&topology->lock);
 }
 

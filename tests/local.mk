@@ -483,6 +483,11 @@ tests_unit_pool_SOURCES = \
 	tests/pretend.h \
 	$(NULL)
 tests_unit_pool_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=secret_dup
+# Looks while an answer is let go of.
+tests_unit_topology_LDFLAGS = \
+	$(AM_LDFLAGS) \
+	-Wl,--wrap=topology_reply_release \
+	$(NULL)
 
 # The differential harness, which diff-test.sh runs.
 check_PROGRAMS += tests/diff/differ
