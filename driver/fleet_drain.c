@@ -77,31 +77,24 @@ static bool note(const char *place, bool drained)
     return ok;
 }
 
-static bool is_drained(const char *place)
-{
-    bool is;
-
-    mutex_lock(&drains.lock);
-    is = find_locked(place) != NULL;
-    mutex_unlock(&drains.lock);
-    return is;
-}
-
-/* What the list says of it, in this fleet. */
+/* What the list says of it, in this fleet.  Under the list's lock, or who had
+   looked before another's word would put its own over it. */
 static void follow(struct fleet *fleet, uint32_t i)
 {
     const struct instance *instance = &fleet->instances[i];
     struct text place;
+    bool drained;
 
     text_init(&place);
     say_place(instance, &place);
-    if (!place.failed &&
-        fleet_set_drained(fleet, i, is_drained(text_string(&place)))) {
+    mutex_lock(&drains.lock);
+    drained = find_locked(text_string(&place)) != NULL;
+    if (!place.failed && fleet_set_drained(fleet, i, drained)) {
         event_say(fleet->events, LOG_IS_WARNING, instance->name,
-                  atomic_load(&fleet->members[i].drained)
-                      ? "is drained: no new unit in this process"
-                      : "is resumed");
+                  drained ? "is drained: no new unit in this process"
+                          : "is resumed");
     }
+    mutex_unlock(&drains.lock);
     text_free(&place);
 }
 

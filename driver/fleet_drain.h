@@ -18,7 +18,8 @@
 struct fleet;
 
 /* Drains (true) or resumes it.  False: out of memory, nothing was done.
-   Locks: takes LOCK_FLEETS, then each fleet's; none may be held. */
+   Locks: takes LOCK_FLEETS, then LOCK_DRAINS with each fleet's; none may be
+   held. */
 bool fleet_drain(struct fleet *fleet, uint32_t i, bool drained);
 
 /* Has a fleet that was just listed take over what is drained.  Locks: as

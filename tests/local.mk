@@ -65,6 +65,7 @@ unit_tests = \
 	tests/unit-connstr \
 	tests/unit-diag \
 	tests/unit-event \
+	tests/unit-fleet_drain \
 	tests/unit-fleet_facts \
 	tests/unit-fleet_group \
 	tests/unit-fleet_state \
@@ -483,6 +484,8 @@ tests_unit_pool_SOURCES = \
 	tests/pretend.h \
 	$(NULL)
 tests_unit_pool_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=secret_dup
+# Says RESUME while it is being drained.
+tests_unit_fleet_drain_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fleet_set_drained
 # Looks while an answer is let go of.
 tests_unit_topology_LDFLAGS = \
 	$(AM_LDFLAGS) \
