@@ -132,7 +132,8 @@ struct link {
     struct link_note *note; /* NULL: there is no SessionLimit */
     uint64_t told; /* the `taken` of whom was told that he is beyond it */
     struct unit *unit; /* whose order it is opened or validated for */
-    bool ordered;      /* opened for sessions, not to ask or to probe */
+    bool ordered;      /* opened for sessions, not to ask or to probe, and has
+                          not failed */
     bool orphan;       /* the unit that ordered it waits no more */
     uint64_t probe;    /* a probe is under way on it: its number; 0 = none */
     _Atomic unsigned cancels; /* cancels under way; read without the lock */

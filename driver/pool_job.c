@@ -272,8 +272,8 @@ static bool open_link(struct link *link, struct link_error *error)
     return ok;
 }
 
-/* Has the login an open link anywhere, which shows that it is a good one? */
-static bool is_proved_locked(const struct login *login)
+/* Has the login an open link anywhere?  Then it is a good one yet. */
+static bool has_open_link_locked(const struct login *login)
 {
     uint32_t open = 0;
 
@@ -305,7 +305,8 @@ static void open_failed(struct link *link, uint64_t begin,
         events->failed(link->unit, i, fault, error);
         link->unit = NULL;
     }
-    if (inner_refuses(fault) && !is_proved_locked(login)) {
+    link->ordered = false; /* no unit takes it over any more */
+    if (inner_refuses(fault) && !has_open_link_locked(login)) {
         events->refused(login, i, fault, error);
     }
     /* of MonitorUID's login fleet_probe_unwelcome() tells */
@@ -314,6 +315,12 @@ static void open_failed(struct link *link, uint64_t begin,
     if (link->probe && inner_refuses(fault)) {
         pool_probe_refused(link, error);
     }
+}
+
+void pool_job_not_opened(struct link *link)
+{
+    struct fleet *fleet = fleet_of(link);
+
     drop(link);
     pool_job_tell_all(fleet);
 }
@@ -417,6 +424,8 @@ static void run_open(struct job *job)
     pool_job_begins(link);
     if (pool_job_open(link)) {
         settle(link);
+    } else {
+        pool_job_not_opened(link);
     }
     fleet_release(fleet);
 }
@@ -435,10 +444,11 @@ static void run_open_and_learn(struct job *job)
         pool_serve_locked(login); /* another may be opened there now */
         mutex_unlock(&login->lock);
         pool_job_learn(link);
+        pool_job_tell_all(fleet);
     } else {
         topology_not_asked(fleet, i, true);
+        pool_job_not_opened(link);
     }
-    pool_job_tell_all(fleet);
     fleet_release(fleet);
 }
 

@@ -16,9 +16,14 @@
 /* A helper is at work on the link from now on. */
 void pool_job_begins(struct link *link);
 
-/* Opens it and hears who answers.  False: it could not be opened; all have been
-   told, and the link is gone. */
+/* Opens it and hears who answers.  False: it could not be opened, and its
+   instance, its unit and those whom the login is refused to know; what else
+   there is to be said comes next, then pool_job_not_opened(). */
 bool pool_job_open(struct link *link);
+
+/* The end of a link that could not be opened: it is gone, and the units of
+   every login go on by what is known now. */
+void pool_job_not_opened(struct link *link);
 
 /* Its instance has answered, and link->who is who it is. */
 void pool_job_heard(struct link *link);

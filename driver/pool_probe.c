@@ -306,6 +306,7 @@ void pool_probe_run_open(struct job *job)
         probe(link, FLEET_PROBE_OPENS);
     } else {
         fleet_probe_ended(fleet, i, number, FLEET_PROBE_OPENS);
+        pool_job_not_opened(link);
     }
     fleet_release(fleet);
 }

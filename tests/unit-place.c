@@ -262,6 +262,49 @@ static void a_refused_login_is_told_to_all_who_wait_with_it(void **state)
     end_fleet();
 }
 
+/* Who comes between an opening's failure and the end of its link has one of his
+   own opened: nobody would tell him of a failure that has been told. */
+static struct pool_events late_events;
+static struct unit late; /* it comes as the login is refused; no session's */
+static unsigned late_told;
+
+static void late_comes(struct login *login, uint32_t i, enum inner_fault fault,
+                       const struct link_error *error)
+{
+    place_events.refused(login, i, fault, error);
+    if (!late.begin) {
+        late.begin = 1;
+        assert_true(pool_order_locked(&login->pools[i], &late));
+    }
+}
+
+static void late_hears(struct unit *unit, uint32_t i, enum inner_fault fault,
+                       const struct link_error *error)
+{
+    if (unit == &late) {
+        late_told++;
+    } else {
+        place_events.failed(unit, i, fault, error);
+    }
+}
+
+static void nobody_takes_over_what_has_failed(void **state)
+{
+    (void)state;
+    begin_fleet(2, "PoolMax=5;");
+    late_events = place_events;
+    late_events.refused = late_comes;
+    late_events.failed = late_hears;
+    pool_set_events(&late_events);
+    pretend_set(0, PRETEND_NO_LOGIN);
+    place(&sessions[0], "strict k0");
+    settle();
+    pool_set_events(&place_events);
+    assert_int_equal(sessions[0].state, FAILED);
+    assert_int_equal(late_told, 1);
+    end_fleet();
+}
+
 /* Accounts get locked by trying again and again: who waits for an owner to be
    learnt hears of a refusal too, until the login is known to be good. */
 static void a_refused_login_asks_nowhere_else(void **state)
@@ -1361,6 +1404,7 @@ int main(void)
         cmocka_unit_test(a_reset_that_hangs_costs_a_tenth_of_a_second),
         cmocka_unit_test(strict_gives_up_when_opening_takes_too_long),
         cmocka_unit_test(a_refused_login_is_told_to_all_who_wait_with_it),
+        cmocka_unit_test(nobody_takes_over_what_has_failed),
         cmocka_unit_test(a_refused_login_asks_nowhere_else),
         cmocka_unit_test(a_refused_login_is_not_retried_unasked),
         cmocka_unit_test(a_refused_login_is_told_though_others_would_take_it),
