@@ -23,8 +23,8 @@ struct events {
     struct mutex lock;   /* LOCK_EVENTS; guards what follows */
     struct event *ring;  /* number n stands at n % EVENTS_KEPT */
     uint64_t said;       /* the latest's number; 0 = none */
-    /* changed by whoever writes */
-    uint64_t written;    /* up to this one */
+    uint64_t written;    /* up to this one; changed by whoever writes, whose
+                            own is: */
     bool troubled;       /* the log could not be written, and it was said */
 };
 
@@ -222,7 +222,9 @@ static void write_list(struct events *events, const struct event *list,
         text_appendf(&lines, "%llu events were too many to be logged\n",
                      (unsigned long long)missing);
     }
+    mutex_lock(&events->lock);
     events->written = list[count - 1].number;
+    mutex_unlock(&events->lock);
     write_all(events, list, count, &lines);
     text_free(&lines);
 }

@@ -7,8 +7,10 @@
  */
 #include "autoconf.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -157,6 +159,35 @@ static void what_waits_is_known(void **state)
     unlink(unit_folder_path("log"));
 }
 
+static atomic_bool all_written;
+
+static void *ask_what_waits(void *events)
+{
+    while (!atomic_load(&all_written)) {
+        events_are_waiting(events);
+    }
+    return NULL;
+}
+
+/* The keeper's clock asks while a helper writes; for ThreadSanitizer. */
+static void who_asks_may_meet_who_writes(void **state)
+{
+    struct events *events = events_new(unit_folder_path("log"), LOG_IS_INFO);
+    pthread_t clock;
+
+    (void)state;
+    assert_int_equal(pthread_create(&clock, NULL, ask_what_waits, events), 0);
+    for (int i = 0; i < 200; i++) {
+        event_say(events, LOG_IS_INFO, NULL, "number %d", i);
+        events_write(events);
+    }
+    atomic_store(&all_written, true);
+    pthread_join(clock, NULL);
+    assert_false(events_are_waiting(events));
+    events_free(events);
+    unlink(unit_folder_path("log"));
+}
+
 static void what_was_lost_is_said(void **state)
 {
     struct events *events = events_new(unit_folder_path("log"), LOG_IS_INFO);
@@ -264,6 +295,7 @@ int main(void)
         cmocka_unit_test(an_event_is_one_line_of_whole_characters),
         cmocka_unit_test(the_log_has_what_loglevel_says_once),
         cmocka_unit_test(what_waits_is_known),
+        cmocka_unit_test(who_asks_may_meet_who_writes),
         cmocka_unit_test(what_was_lost_is_said),
         cmocka_unit_test(a_log_that_cannot_be_written_is_told_once),
         cmocka_unit_test(logs_value_is_checked),
