@@ -36,8 +36,13 @@ static void thin(struct fleet_facts *facts, uint64_t now)
             (facts->mark_count - drop) * sizeof facts->marks[0]);
 }
 
+/* The answer to a probe that was given up may come behind a later one's. */
 static void add_mark(struct fleet_facts *facts, struct fleet_mark mark)
 {
+    if (facts->mark_count &&
+        mark.at <= facts->marks[facts->mark_count - 1].at) {
+        return;
+    }
     if (facts->mark_count == FLEET_MARKS) {
         thin(facts, mark.at);
     }

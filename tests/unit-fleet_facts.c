@@ -107,6 +107,22 @@ static void a_standby_s_lag_is_since_the_primary_was_where_it_is(void **state)
     assert_int_equal(lag_ms(), 1115); /* and grows until it is asked */
 }
 
+/* A probe that was given up is answered behind a later one. */
+static void what_comes_late_says_nothing_new(void **state)
+{
+    struct link_probe probe = { .position = 100 };
+    uint64_t asked;
+
+    (void)state;
+    asked = clock_ns();
+    pass(1000);
+    answers(PRIMARY, 200);
+    pass(1000);
+    fleet_probed(&fleet, PRIMARY, &probe, asked);
+    answers(STANDBY, 200);
+    assert_int_equal(lag_ms(), 1010);
+}
+
 static void another_system_or_timeline_says_nothing(void **state)
 {
     (void)state;
@@ -312,6 +328,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(a_standby_s_lag_is_since_the_primary_was_where_it_is),
+        TEST(what_comes_late_says_nothing_new),
         TEST(another_system_or_timeline_says_nothing),
         TEST(a_long_lag_is_told_as_well),
         TEST(what_it_once_held_it_holds),
