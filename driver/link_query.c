@@ -45,7 +45,7 @@ static SQLRETURN read_value(const struct link *link, SQLHSTMT stmt,
 
 static SQLRETURN read_row(const struct link *link, SQLHSTMT stmt,
                           unsigned count, struct text *texts,
-                          const char **values)
+                          const char **values, bool *lost)
 {
     for (unsigned i = 0; i < count; i++) {
         bool null;
@@ -53,13 +53,18 @@ static SQLRETURN read_row(const struct link *link, SQLHSTMT stmt,
         if (!SQL_SUCCEEDED(rc)) {
             return rc;
         }
+        if (texts[i].failed) {
+            *lost = true;
+            return SQL_ERROR;
+        }
         values[i] = null ? NULL : text_string(&texts[i]);
     }
     return SQL_SUCCESS;
 }
 
+/* *lost: there was no memory for a value. */
 static SQLRETURN read_rows(const struct link *link, SQLHSTMT stmt,
-                           link_row *row, void *arg)
+                           link_row *row, void *arg, bool *lost)
 {
     struct text texts[COLUMNS_MAX] = { { 0 } };
     const char *values[COLUMNS_MAX];
@@ -74,7 +79,7 @@ static SQLRETURN read_rows(const struct link *link, SQLHSTMT stmt,
     while (more && count > 0 && SQL_SUCCEEDED(rc)) {
         rc = link->inner->call.SQLFetch(stmt);
         if (SQL_SUCCEEDED(rc)) {
-            rc = read_row(link, stmt, (unsigned)count, texts, values);
+            rc = read_row(link, stmt, (unsigned)count, texts, values, lost);
         }
         if (SQL_SUCCEEDED(rc)) {
             more = row(arg, (unsigned)count, values);
@@ -91,6 +96,7 @@ bool link_query(struct link *link, const char *sql, link_row *row, void *arg,
 {
     const struct inner_calls *call = &link->inner->call;
     SQLHSTMT stmt = SQL_NULL_HSTMT;
+    bool lost = false;
     SQLRETURN rc;
 
     lock_assert_none();
@@ -103,10 +109,13 @@ bool link_query(struct link *link, const char *sql, link_row *row, void *arg,
     call->SQLSetStmtAttr(stmt, SQL_ATTR_MAX_ROWS, 0, 0);
     rc = call->SQLExecDirect(stmt, (SQLCHAR *)sql, SQL_NTS);
     if (SQL_SUCCEEDED(rc) && row) {
-        rc = read_rows(link, stmt, row, arg);
+        rc = read_rows(link, stmt, row, arg, &lost);
     }
     if (!SQL_SUCCEEDED(rc) && rc != SQL_NO_DATA) {
         link_take_error(link, SQL_HANDLE_STMT, stmt, error);
+        if (lost) {
+            link_set_error(error, "HY000", "out of memory");
+        }
         call->SQLFreeHandle(SQL_HANDLE_STMT, stmt);
         return false;
     }

@@ -486,6 +486,8 @@ tests_unit_pool_SOURCES = \
 tests_unit_pool_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=secret_dup
 # Says RESUME while it is being drained.
 tests_unit_fleet_drain_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fleet_set_drained
+# Has no memory for a text.
+tests_unit_link_query_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=text_append
 # Looks while an answer is let go of.
 tests_unit_topology_LDFLAGS = \
 	$(AM_LDFLAGS) \

@@ -162,6 +162,16 @@ static int end(void **state)
     return 0;
 }
 
+static bool no_memory; /* for what is read */
+
+void __real_text_append(struct text *text, const char *string);
+void __wrap_text_append(struct text *text, const char *string);
+void __wrap_text_append(struct text *text, const char *string)
+{
+    text->failed |= no_memory;
+    __real_text_append(text, string);
+}
+
 static bool take(void *arg, unsigned count, const char *const *values)
 {
     assert_ptr_equal(arg, &seen);
@@ -220,6 +230,17 @@ static void a_failure_has_its_reason(void **state)
     assert_int_equal(seen, 1);
 }
 
+/* A value is whole, or there is no row. */
+static void without_memory_no_value_is_cut(void **state)
+{
+    (void)state;
+    no_memory = true;
+    assert_false(link_query(&one, "SELECT 1", take, &seen, &error));
+    no_memory = false;
+    assert_string_equal(error.text, "out of memory");
+    assert_int_equal(seen, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -228,6 +249,7 @@ int main(void)
         TEST(values_are_read_whole),
         TEST(no_more_is_read_than_wanted),
         TEST(a_failure_has_its_reason),
+        TEST(without_memory_no_value_is_cut),
     };
 
     return cmocka_run_group_tests_name("link_query", tests, NULL, NULL);
