@@ -234,6 +234,7 @@ uint64_t login_rest(struct login *login, uint64_t now)
     for (uint32_t i = 0; i < login->fleet->count; i++) {
         busy += rest_pool_locked(&login->pools[i]);
     }
+    pool_serve_locked(login); /* a unit that has just come has room now */
     mutex_unlock(&login->lock);
     return busy ? now + REST_MS * NS_PER_MS : UINT64_MAX;
 }
