@@ -18,19 +18,6 @@
 
 #include "topology_inside.h"
 
-static const struct topology_section *section_of(const struct topology *t,
-                                                 uint32_t i)
-{
-    return t->file ? &t->file->sections[i] : NULL;
-}
-
-static bool disabled(const struct topology *t, uint32_t i)
-{
-    const struct topology_section *section = section_of(t, i);
-
-    return section && (section->disabled || section->never);
-}
-
 void topology_hash_target_locked(struct topology *topology)
 {
     uint32_t count = topology->fleet->count;
@@ -42,7 +29,8 @@ void topology_hash_target_locked(struct topology *topology)
     for (uint32_t i = 0; i < count; i++) {
         struct balance_target *target =
             &topology->targets[topology->at[i].group];
-        target->excluded = target->excluded && disabled(topology, i);
+        target->excluded =
+            target->excluded && topology_limits(topology, i).disabled;
     }
 }
 
@@ -50,9 +38,8 @@ bool topology_hash_ready_locked(const struct topology *topology)
 {
     mutex_assert_held(&topology->lock);
     for (uint32_t i = 0; i < topology->fleet->count; i++) {
-        const struct topology_section *section = section_of(topology, i);
-        if (!topology->at[i].known && !disabled(topology, i) &&
-            !(section && *section->group)) {
+        struct topology_limits limits = topology_limits(topology, i);
+        if (!topology->at[i].known && !limits.disabled && !*limits.group) {
             return false;
         }
     }
