@@ -6,7 +6,8 @@
  * the start (Directory Proxy's rule, facts B5), the heavier of equals, then
  * the first listed.  The counters start at a random phase, so that processes
  * that know nothing of each other do not all begin at the same instance, and
- * fleet.c raises one that comes back, so that it is not flooded (rules §10).
+ * fleet_balance.c raises one that comes back, so that it is not flooded (rules
+ * §10).
  */
 #include "autoconf.h"
 

@@ -83,8 +83,7 @@ void command_describe(const struct command *command,
 
 /* Does it and fills answer (which command_answer_free() ends in any case).
    Never changes the verdict that it reports.  False: why.
-   Locks: takes those of login, fleet and topology, none at a time with
-   another; none may be held. */
+   Locks: takes those of logins, fleets and topologies; none may be held. */
 bool command_run(const struct command *command,
                  const struct command_view *view,
                  struct command_answer *answer, struct why *why);

@@ -82,6 +82,7 @@
  *   verdict    "would serve it: " and how, or why not
  *   role, state, idle, held, opening, room
  *   balance    what balancing thinks of it, in words
+ *   learning
  */
 #include "autoconf.h"
 

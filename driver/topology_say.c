@@ -21,7 +21,7 @@ static bool is_down(const struct topology *topology, uint32_t i)
                                 memory_order_relaxed) == ROUTE_DOWN;
 }
 
-/* What is to be said of an instance; "" if it has answered. */
+/* What is to be said of an instance that has not answered. */
 static void append_state_locked(const struct topology *topology, uint32_t i,
                                 struct text *out)
 {

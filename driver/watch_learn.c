@@ -27,8 +27,9 @@ static void ask_over(struct login *login, uint64_t now)
     mutex_unlock(&login->lock);
 }
 
-/* MonitorUID's, if there is one, else that of a session: another one each
-   time, since one of them may not be allowed what another is. */
+/* MonitorUID's, if there is one, and for what is left those of sessions:
+   another one first each time, since one of them may not be allowed what
+   another is. */
 static void ask(struct fleet *fleet, uint64_t now)
 {
     struct login *monitor = login_monitor(fleet);
