@@ -19,11 +19,12 @@ enum { LOOK_MS = 1000 };
 
 /* ---- used? --------------------------------------------------------------- */
 
+/* Yes, if there is no memory to see. */
 static bool logins_are_used(struct fleet *fleet)
 {
     uint32_t count;
     struct login **logins = login_all(fleet, &count);
-    bool used = false;
+    bool used = !logins;
 
     for (uint32_t k = 0; k < count; k++) {
         mutex_lock(&logins[k]->lock);
@@ -111,7 +112,7 @@ static uint64_t make_round(uint64_t now)
 {
     uint32_t count;
     struct fleet **fleets = fleet_all(&count);
-    uint64_t next = fleets ? UINT64_MAX : now + LOOK_MS * NS_PER_MS;
+    uint64_t next = fleets ? UINT64_MAX : now + WATCH_AGAIN_MS * NS_PER_MS;
 
     for (uint32_t i = 0; i < count; i++) {
         look_for_use(fleets[i], now);

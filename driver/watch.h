@@ -48,6 +48,9 @@ bool watch_is_used(const struct fleet *fleet, uint64_t now);
 enum { WATCH_QUIET_MS = 90000 /* whoever comes each minute finds his links */ };
 uint64_t watch_quiet_at(void);
 
+/* A duty for which there is no memory now is tried again after so long. */
+enum { WATCH_AGAIN_MS = 1000 };
+
 /* Is it quiet?  Not while this fleet is used. */
 static inline bool watch_is_quiet(const struct fleet *fleet, uint64_t now)
 {

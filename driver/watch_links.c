@@ -30,6 +30,9 @@ uint64_t watch_links(struct fleet *fleet, uint64_t now)
     struct login **logins = login_all(fleet, &count);
     uint64_t next = UINT64_MAX; /* whoever sets `changed` wakes the clock */
 
+    if (!logins) {
+        return now + WATCH_AGAIN_MS * NS_PER_MS;
+    }
     for (uint32_t i = 0; i < fleet->count; i++) {
         if (has_changed(fleet, i)) {
             for (uint32_t k = 0; k < count; k++) {

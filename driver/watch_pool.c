@@ -50,6 +50,10 @@ uint64_t watch_pool(struct fleet *fleet, uint64_t now)
         return fleet->tend_at;
     }
     logins = login_all(fleet, &count);
+    if (!logins) {
+        atomic_store(&fleet->tend, true);
+        next = now + WATCH_AGAIN_MS * NS_PER_MS;
+    }
     for (uint32_t k = 0; k < count; k++) {
         next = clock_earlier(next, tend(logins[k], used, quiet, now));
         login_release(logins[k]);

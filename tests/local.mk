@@ -454,7 +454,7 @@ tests_unit_watch_SOURCES = \
 	tests/sim.c \
 	tests/sim.h \
 	$(NULL)
-tests_unit_watch_LDFLAGS = $(sim_ldflags) -Wl,--wrap=fleet_all
+tests_unit_watch_LDFLAGS = $(sim_ldflags) -Wl,--wrap=fleet_all,--wrap=login_all
 # The same, with the rounds of one duty.
 rounds = \
 	tests/pretend.c \
@@ -465,13 +465,13 @@ rounds = \
 	tests/sim.h \
 	$(NULL)
 tests_unit_login_hung_SOURCES = tests/unit-login_hung.c $(rounds)
-tests_unit_login_hung_LDFLAGS = $(sim_ldflags)
+tests_unit_login_hung_LDFLAGS = $(sim_ldflags) -Wl,--wrap=login_all
 tests_unit_watch_probe_SOURCES = tests/unit-watch_probe.c $(rounds)
 tests_unit_watch_probe_LDFLAGS = $(sim_ldflags)
 tests_unit_watch_seek_SOURCES = tests/unit-watch_seek.c $(rounds)
 tests_unit_watch_seek_LDFLAGS = $(sim_ldflags)
 tests_unit_watch_pool_SOURCES = tests/unit-watch_pool.c $(rounds)
-tests_unit_watch_pool_LDFLAGS = $(sim_ldflags)
+tests_unit_watch_pool_LDFLAGS = $(sim_ldflags) -Wl,--wrap=login_all
 tests_unit_fleet_facts_SOURCES = \
 	tests/unit-fleet_facts.c \
 	tests/sim.c \

@@ -192,7 +192,7 @@ static void who_waits_or_was_refused_uses_it_too(void **state)
     place_done(&second);
 }
 
-static bool no_memory;
+static bool no_memory, no_logins; /* for the list of fleets, of logins */
 
 struct fleet **__real_fleet_all(uint32_t *count);
 struct fleet **__wrap_fleet_all(uint32_t *count);
@@ -200,6 +200,29 @@ struct fleet **__wrap_fleet_all(uint32_t *count)
 {
     *count = 0;
     return no_memory ? NULL : __real_fleet_all(count);
+}
+
+struct login **__real_login_all(struct fleet *of, uint32_t *count);
+struct login **__wrap_login_all(struct fleet *of, uint32_t *count);
+struct login **__wrap_login_all(struct fleet *of, uint32_t *count)
+{
+    *count = 0;
+    return no_logins ? NULL : __real_login_all(of, count);
+}
+
+static void who_cannot_be_seen_is_not_left(void **state)
+{
+    struct place_order order;
+    (void)state;
+
+    place(&order);
+    no_logins = true;
+    pass(2 * WATCH_USED_MS + 1000);
+    no_logins = false;
+    pass(1000);
+    assert_true(used);
+    assert_true(atomic_load(&fleet->watched));
+    pool_give(order.link, false);
 }
 
 static void a_round_without_memory_is_made_again(void **state)
@@ -250,6 +273,7 @@ int main(void)
         TEST(a_moment_of_use_lasts),
         TEST(who_waits_or_was_refused_uses_it_too),
         TEST(a_round_without_memory_is_made_again),
+        TEST(who_cannot_be_seen_is_not_left),
         TEST(what_comes_as_the_log_is_left_is_written),
     };
 
