@@ -217,9 +217,9 @@ void fleet_renew_links(struct fleet *fleet, uint32_t i);
    anew soon (watch_links.c). */
 void fleet_tell(struct fleet *fleet, uint32_t i);
 
-/* Its owner has drained or resumed it, or (fleet_set_disabled()) its map file
-   disabled or enabled it; what comes back does so gradually.  True: it was
-   not so before.  Locks: take fleet->lock, unless they hold it. */
+/* Its owner has drained or resumed it, or (the second) its map file disabled
+   or enabled it; what comes back does so gradually.  True: it was not so
+   before.  Locks: take fleet->lock, unless they hold it. */
 bool fleet_set_drained(struct fleet *fleet, uint32_t i, bool drained);
 bool fleet_set_disabled_locked(struct fleet *fleet, uint32_t i,
                                bool disabled);

@@ -5,7 +5,8 @@
  * Planned outages (rules §10): what an operator has drained gets no new unit in
  * this process, whatever fleet lists it and whatever login asks, until it is
  * resumed; fleets made meanwhile know of it.  Idle links are closed, held ones
- * when they come back (watch_links.c).  Load returns gradually (route_ramp()).
+ * when they come back (watch_links.c).  Load returns gradually
+ * (balance_ramp()).
  *
  * The same instance is one of the same DSN, or of the same host and port.
  */

@@ -160,7 +160,8 @@ static bool is_done_locked(const struct fleet_file *file, uint32_t asked)
 }
 
 /* Who was at it when it was asked for may just be coming back, having looked
-   too early: so it is begun again, every so often. */
+   too early: so it is begun again, every so often.  (The round that follows his
+   end would do, but a fleet that is out of date has none.) */
 static bool await(struct fleet *fleet, uint32_t asked, struct why *why)
 {
     enum { AGAIN_MS = 20 };
