@@ -220,6 +220,25 @@ static void note_error_locked(struct fleet *fleet, uint32_t i,
     instance->error_at = now;
 }
 
+/* Whoever waits for it is told why it is not ready (place_say.c), and not by
+   what it was down when it had not begun to start.  What is DOUBTED of a link
+   that it had says nothing. */
+static void note_starting_locked(struct fleet *fleet, uint32_t i,
+                                 enum fleet_fact fact,
+                                 const struct link_error *error)
+{
+    struct route_member *m = &fleet->members[i];
+    bool starting = fact == FLEET_STARTING;
+
+    mutex_assert_held(&fleet->lock);
+    if (fact != FLEET_DOUBTED) {
+        if (error && starting != atomic_load(&m->starting)) {
+            fleet->instances[i].cause = *error;
+        }
+        atomic_store(&m->starting, starting);
+    }
+}
+
 static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
                         const struct link_error *error)
 {
@@ -241,9 +260,7 @@ static void take_locked(struct fleet *fleet, uint32_t i, enum fleet_fact fact,
         atomic_store(&instance->suspect_at, now);
         fleet_want_probe(fleet, i);
     }
-    if (fact != FLEET_DOUBTED) { /* of a link that it had, which says nothing */
-        atomic_store(&m->starting, fact == FLEET_STARTING);
-    }
+    note_starting_locked(fleet, i, fact, error);
     atomic_store(&m->retry_at, instance->state.retry_at);
     atomic_store(&m->health, (uint8_t)instance->state.health);
     if (before.health != instance->state.health) {

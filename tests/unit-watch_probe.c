@@ -580,6 +580,32 @@ static void one_at_a_time_whoever_opens(void **state)
     end_fleet();
 }
 
+/* As it is when a server that is gone is started, and gives up. */
+static void who_starts_is_down_by_what_it_says_of_that(void **state)
+{
+    static const struct {
+        enum pretend_manner manner;
+        const char *cause;
+    } turns[] = {
+        { PRETEND_REFUSES, "08001" },
+        { PRETEND_STARTS, "57P03" },
+        { PRETEND_REFUSES, "08001" },
+    };
+    struct fleet_instance_view view;
+    (void)state;
+
+    begin_fleet(2, "CheckInterval=500;");
+    visit(1, "k0");
+    for (size_t k = 0; k < sizeof turns / sizeof *turns; k++) {
+        pretend_set(1, turns[k].manner);
+        pass(40000); /* it is asked again by then */
+        fleet_view(fleet, 1, &view);
+        assert_int_equal(view.health, ROUTE_DOWN);
+        assert_string_equal(view.cause.state, turns[k].cause);
+    }
+    end_fleet();
+}
+
 /* It has been down twice within a minute, so one answer does not do. */
 static void who_answers_again_is_suspect_by_what_it_was_down_by(void **state)
 {
@@ -864,6 +890,7 @@ int main(void)
         cmocka_unit_test(a_probe_that_waits_for_a_thread_says_nothing),
         cmocka_unit_test(one_that_is_down_is_tried_by_its_back_off),
         cmocka_unit_test(one_at_a_time_whoever_opens),
+        cmocka_unit_test(who_starts_is_down_by_what_it_says_of_that),
         cmocka_unit_test(
             who_answers_again_is_suspect_by_what_it_was_down_by),
         cmocka_unit_test(at_exit_nothing_begins),
