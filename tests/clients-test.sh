@@ -52,10 +52,16 @@ usable() {
 }
 
 # compare NAME DIRECT WRAPPED INSTANCE CUSTOMER
+# An owner that is late by half a second is not waited for in hint, so that a
+# machine that is has more than one try.
 compare() {
     client "$1" "$2" "$5" >"$work/direct" 2>&1
-    client "$1" "$3" "$5" >"$work/wrapped" 2>&1
-    is "$1: $3 is served by $4" "$(grep -om 1 'n[0-9]' "$work/wrapped")" "$4"
+    for _ in 1 2 3 4 5; do
+        client "$1" "$3" "$5" >"$work/wrapped" 2>&1
+        served=$(grep -om 1 'n[0-9]' "$work/wrapped")
+        [ "$served" != "$4" ] || break
+    done
+    is "$1: $3 is served by $4" "$served" "$4"
     lines=$(wc -l <"$work/direct")
     if [ "$lines" -gt 20 ] && cmp -s "$work/direct" "$work/wrapped"; then
         pass "$1: $3 prints the same as $2 ($lines lines)"

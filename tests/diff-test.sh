@@ -118,6 +118,7 @@ AffinityMode = strict
 AffinityTable = public.orders
 AffinityKey = $4
 PoolMax = 1
+PoolWait = 60000
 END
 }
 

@@ -511,6 +511,11 @@ static void compare(const char *direct, const char *switched,
         wide = i % 2;
         a = run(versions[i / 2], direct, customer);
         b = run(versions[i / 2], switched, customer);
+        /* prefer does not wait for an owner that is late by half a second */
+        for (int more = 4; more > 0 && strncmp(b, instance, 2) != 0; more--) {
+            free(b);
+            b = run(versions[i / 2], switched, customer);
+        }
         length = lines(a);
         snprintf(name, sizeof name, "%s is as %s: ODBC %d, %s (%d lines)",
                  switched, direct, (int)versions[i / 2],

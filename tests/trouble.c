@@ -112,6 +112,26 @@ bool trouble_make(const char *verb, const char *words)
     return status == 0;
 }
 
+unsigned trouble_logged(const char *words)
+{
+    unsigned n = 0;
+
+    for (int i = 1; i <= 3; i++) {
+        char path[700], line[2000];
+        FILE *log;
+
+        snprintf(path, sizeof path, "%s/n%d/log", trouble_folder(), i);
+        log = fopen(path, "r");
+        while (log && fgets(line, sizeof line, log)) {
+            n += strstr(line, words) != NULL;
+        }
+        if (log) {
+            fclose(log);
+        }
+    }
+    return n;
+}
+
 void trouble_choose(const char *name)
 {
     snprintf(folder, sizeof folder, "%s", name);
@@ -426,8 +446,10 @@ bool trouble_warm(const char *fleet)
     char string[400];
     bool ok;
 
-    snprintf(string, sizeof string, "%s;AffinityMode=strict;AffinityKey=%s",
-             fleet, keys[0]);
+    /* the last PoolWait counts: whoever learns may take longer than others */
+    snprintf(string, sizeof string,
+             "%s;PoolWait=60000;AffinityMode=strict;AffinityKey=%s", fleet,
+             keys[0]);
     trouble_anchor = odbc_open(trouble_env, string, false);
     ok = trouble_anchor &&
          trouble_await(trouble_complete, trouble_anchor, 10000);

@@ -25,6 +25,9 @@ extern SQLHENV trouble_env; /* of all that follows; main() makes it */
    failed; what it said is printed as comments.  Any thread. */
 bool trouble_make(const char *verb, const char *words);
 
+/* How often the logs of n1, n2 and n3 have these words. */
+unsigned trouble_logged(const char *words);
+
 /* From now on this folder's sandbox, running or to be started. */
 void trouble_choose(const char *folder);
 
