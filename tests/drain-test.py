@@ -7,8 +7,9 @@ process, whoever asks and by whatever fleet; who is there stays."""
 from odbc_tap import (check, connect, refusal, same, spread, tap_run, until,
                       until_complete, value)
 
-STRICT = 'DSN=orders;AffinityMode=strict;AffinityKey=1500;PoolWait=500'
-HINT = 'DSN=orders;AffinityMode=hint;AffinityKey=1500;PoolWait=500'
+# who is refused is so at once; a fleet that is new has time to learn
+STRICT = 'DSN=orders;AffinityMode=strict;AffinityKey=1500;PoolWait=60000'
+HINT = 'DSN=orders;AffinityMode=hint;AffinityKey=1500;PoolWait=60000'
 OTHER = STRICT + ';PoolMax=7'  # another fleet
 LOGIN = ';UID=postgres'
 

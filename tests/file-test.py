@@ -23,12 +23,15 @@ default = yes
 
 
 def write(text, how=os.replace):
-    """In one piece, as one should; or, with how=None, as editors do."""
-    path = PATH + '.new' if how else PATH
-    with open(path, 'w', encoding='utf-8') as out:
-        out.write(text)
+    """In one piece, as one should; or, with how=None, as editors do, but never
+    half of it."""
     if how:
-        how(path, PATH)
+        with open(PATH + '.new', 'w', encoding='utf-8') as out:
+            out.write(text)
+        how(PATH + '.new', PATH)
+    else:
+        with open(PATH, 'r+b', buffering=0) as out:
+            out.write(text.encode().ljust(os.path.getsize(PATH), b'\n'))
 
 
 def owner(key):
@@ -62,8 +65,8 @@ def by_itself():
     until('it is noticed', lambda: owner(500) == 'n2')
     same('ranges have moved', [owner(key) for key in (300, 500, 2500)],
          ['n1', 'n2', 'n3'])
-    check('an event says so',
-          any('has been read again' in text for text in events(looker)))
+    until('an event says so', lambda: any(
+        'has been read again' in text for text in events(looker)))
 
     held = connect(FLEET + ';AffinityKey=1500')
     connect(FLEET + ';AffinityKey=1500').close()

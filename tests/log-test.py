@@ -78,7 +78,9 @@ def told(folder):
 def refused(folder):
     """A login that is refused is told of once, however often it tries."""
     path = folder + '/refused'
-    string = 'DSN=orders-tcp;AffinityKey=1500;LogLevel=warning;Log=' + path
+    # strict, or on a slow machine others would be asked, and refuse it as well
+    string = ('DSN=orders-tcp;AffinityMode=strict;AffinityKey=1500;'
+              'PoolWait=60000;LogLevel=warning;Log=' + path)
     connect(string).close()  # the fleet is known
     for _ in range(3):
         same('a wrong password is refused',

@@ -20,7 +20,7 @@ odbc_ini.use(folder)
 import pyodbc  # noqa: E402: its manager reads the environment above
 
 import odbc_tap  # noqa: E402
-from odbc_tap import (check, connect, same, spread, tap_of,  # noqa: E402
+from odbc_tap import (check, connect, same, spreads, tap_of,  # noqa: E402
                       tap_run, until, value)
 
 FILES = {name: '%s/%s.db' % (folder, name) for name in ('n1', 'n2', 'n3')}
@@ -118,8 +118,8 @@ def try_hash():
 
 
 def try_balance():
-    same('without a key, sessions are spread',
-         spread('DSN=mapped', 9), set(FILES))
+    check('without a key, sessions are spread',
+          spreads('DSN=mapped', 9, set(FILES)))
 
 
 # ---- refusals --------------------------------------------------------------

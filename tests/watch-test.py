@@ -12,7 +12,7 @@ from own_sandbox import folder, sandbox, start
 start('--instances', '2', '--standbys', '1')
 import pyodbc  # noqa: E402
 from odbc_tap import (check, connect, same, tap_run, until,  # noqa: E402
-                      until_complete, value)
+                      until_complete, until_settled, value)
 
 ALL = ['n1', 'n1s1', 'n2', 'n2s1']
 ON_N1 = 'DSN=orders;AffinityMode=strict;AffinityKey=500;'
@@ -99,6 +99,7 @@ def facts():
                                 % query) ==
                   int(instances(session)[name].position))
     until_complete(session)
+    until_settled(session)
     before = opened(session)
     for name in ALL:
         until_probed_anew(session, name)
@@ -228,8 +229,8 @@ def little():
                       'FROM PUBLIC')
     more = [connect(ON_N1 + 'UID=watcher;CheckInterval=100')
             for _ in range(3)] # some of them over new links
-    check('not even whether it is a standby is told',
-          server_log('permission denied for function pg_is_in_recovery') > 0)
+    until('not even whether it is a standby is told', lambda: server_log(
+        'permission denied for function pg_is_in_recovery') > 0)
     for one in more + [known]:
         one.close()
     same('and it is the primary as before',
@@ -264,19 +265,22 @@ def hang():
                       'ConnectTimeout=2000')
     until_all_probed(session)
     sandbox('pause', 'n2s1')
+    others = {name: set() for name in ALL if name != 'n2s1'}
+
+    def down():
+        now, rows = time.monotonic() * 1000, instances(session)
+        for name, seen in others.items():
+            seen.add((now - number(rows[name].probed_ms)) // 50)
+        return rows['n2s1'].state == 'down'
     try:
-        until('n2s1 is down',
-              lambda: instances(session)['n2s1'].state == 'down')
+        until('n2s1 is down', down)
         check('the reason is told',
               any('did not answer a probe within 2000 ms' in e
                   for e in events(session, 'n2s1')),
               events(session, 'n2s1'))
-        rows = instances(session)
+        # some twenty times, or less often where the machine is late
         check('the others have been probed all the while',
-              all(number(rows[n].probed_ms) < 1000 <
-                  number(rows['n2s1'].probed_ms)
-                  for n in ALL if n != 'n2s1'),
-              {n: r.probed_ms for n, r in rows.items()})
+              all(len(seen) > 4 for seen in others.values()), others)
     finally:
         sandbox('resume', 'n2s1')
     until('n2s1 is up again',
