@@ -5,6 +5,8 @@
  * What the exported functions do beyond passing calls on, tried on the built
  * drivers over the fake inner driver: links that die, cancelling, forks, the
  * ANSI library, and that every inner handle is given back.
+ *
+ * LONG: the scenes share the drivers, the fake and their small helpers.
  */
 #include "autoconf.h"
 
