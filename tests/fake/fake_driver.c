@@ -148,16 +148,9 @@ void fake_wake(void)
 
 /* A control file has no event to wait for, so it is looked at again every
    few milliseconds. */
-static bool file_says_hang(const struct fake *dbc)
+void fake_hang(const char *control, const bool *until)
 {
     char value[8];
-
-    return dbc && fake_keyword(dbc, "FakeControl", value, 2) &&
-           fake_keyword(dbc, "FakeHang", value, sizeof value);
-}
-
-void fake_hang(const struct fake *dbc, const bool *until)
-{
     unsigned releases;
 
     pthread_mutex_lock(&fakes.lock);
@@ -167,7 +160,7 @@ void fake_hang(const struct fake *dbc, const bool *until)
     while (fakes.releases == releases && !(until && *until)) {
         struct timespec time;
 
-        if (!dbc) {
+        if (!control) {
             pthread_cond_wait(&fakes.changed, &fakes.lock);
             continue;
         }
@@ -178,7 +171,7 @@ void fake_hang(const struct fake *dbc, const bool *until)
             time.tv_nsec -= 1000000000;
         }
         pthread_cond_timedwait(&fakes.changed, &fakes.lock, &time);
-        if (!file_says_hang(dbc)) {
+        if (!fake_control(control, "FakeHang", value, sizeof value)) {
             break;
         }
     }

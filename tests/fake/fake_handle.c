@@ -263,8 +263,8 @@ SQLRETURN do_SQLGetDiagField(enum text_width width, SQLSMALLINT type,
 
 /* ---- connecting ----------------------------------------------------------- */
 
-static bool control_keyword(const char *path, const char *keyword, char *out,
-                            size_t size)
+bool fake_control(const char *path, const char *keyword, char *out,
+                  size_t size)
 {
     FILE *file = fopen(path, "r");
     char line[256];
@@ -296,7 +296,7 @@ bool fake_keyword(const struct fake *dbc, const char *keyword, char *out,
     connstr_parse(&list, dbc->string, strlen(dbc->string));
     path = connstr_value(&list, "FakeControl");
     value = connstr_value(&list, keyword);
-    found = path && control_keyword(path, keyword, out, size);
+    found = path && fake_control(path, keyword, out, size);
     if (!found && value) {
         snprintf(out, size, "%s", value);
         found = true;
@@ -307,14 +307,14 @@ bool fake_keyword(const struct fake *dbc, const char *keyword, char *out,
 
 static SQLRETURN connect_as_told(struct fake *dbc)
 {
-    char value[64];
+    char value[64], control[200];
 
     if (fake_keyword(dbc, "FakeSlow", value, sizeof value)) {
         fake_sleep((unsigned)strtoul(value, NULL, 10));
     }
     if (fake_keyword(dbc, "FakeHang", value, sizeof value)) {
-        fake_hang(fake_keyword(dbc, "FakeControl", value, sizeof value) ?
-                  dbc : NULL, NULL);
+        fake_hang(fake_keyword(dbc, "FakeControl", control, sizeof control)
+                      ? control : NULL, NULL);
     }
     if (fake_keyword(dbc, "FakeFail", value, sizeof value)) {
         return fake_fail(dbc, value, "the fake was told to fail");

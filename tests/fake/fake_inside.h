@@ -79,9 +79,14 @@ SQLRETURN fake_fail(struct fake *fake, const char *state, const char *text);
 bool fake_keyword(const struct fake *dbc, const char *keyword, char *out,
                   size_t size);
 
-/* Waits for fake_release() or *until, whatever comes first; `dbc` whose
-   control file says FakeHang waits for it to say so no more. */
-void fake_hang(const struct fake *dbc, const bool *until);
+/* The same by the control file alone, without a look at any string. */
+bool fake_control(const char *path, const char *keyword, char *out,
+                  size_t size);
+
+/* Waits for fake_release() or *until, whatever comes first, or for a control
+   file that says FakeHang to say so no more (NULL: there is none).  Meanwhile
+   no connection string is read: a child that is forked could find a copy. */
+void fake_hang(const char *control, const bool *until);
 
 /* Lets a hanging call look at its *until again. */
 void fake_wake(void);
