@@ -464,14 +464,15 @@ rounds = \
 	tests/sim.c \
 	tests/sim.h \
 	$(NULL)
+rounds_ldflags = $(sim_ldflags) -Wl,--wrap=login_all
 tests_unit_login_hung_SOURCES = tests/unit-login_hung.c $(rounds)
-tests_unit_login_hung_LDFLAGS = $(sim_ldflags) -Wl,--wrap=login_all
+tests_unit_login_hung_LDFLAGS = $(rounds_ldflags)
 tests_unit_watch_probe_SOURCES = tests/unit-watch_probe.c $(rounds)
-tests_unit_watch_probe_LDFLAGS = $(sim_ldflags)
+tests_unit_watch_probe_LDFLAGS = $(rounds_ldflags)
 tests_unit_watch_seek_SOURCES = tests/unit-watch_seek.c $(rounds)
-tests_unit_watch_seek_LDFLAGS = $(sim_ldflags)
+tests_unit_watch_seek_LDFLAGS = $(rounds_ldflags)
 tests_unit_watch_pool_SOURCES = tests/unit-watch_pool.c $(rounds)
-tests_unit_watch_pool_LDFLAGS = $(sim_ldflags) -Wl,--wrap=login_all
+tests_unit_watch_pool_LDFLAGS = $(rounds_ldflags)
 tests_unit_fleet_facts_SOURCES = \
 	tests/unit-fleet_facts.c \
 	tests/sim.c \

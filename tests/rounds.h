@@ -32,6 +32,7 @@ extern watch_duty *round_duty; /* set by main() */
 extern bool used;              /* what watch_is_used() says */
 extern uint64_t quiet_at;      /* likewise; not before it is set */
 extern uint64_t next_round;
+extern bool no_logins;         /* there is no memory for a list of them */
 
 void begin_fleet(uint32_t instances, const char *keywords);
 void end_fleet(void);

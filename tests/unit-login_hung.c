@@ -99,27 +99,17 @@ static void late_rounds_make_no_refusal_of_a_crowd(void **state)
     end_fleet();
 }
 
-static bool no_memory;
-
-struct login **__real_login_all(struct fleet *of, uint32_t *count);
-struct login **__wrap_login_all(struct fleet *of, uint32_t *count);
-struct login **__wrap_login_all(struct fleet *of, uint32_t *count)
-{
-    *count = 0;
-    return no_memory ? NULL : __real_login_all(of, count);
-}
-
 /* The same duty closes what is idle where an instance has changed. */
 static void without_memory_a_change_is_seen_later(void **state)
 {
     (void)state;
     begin_fleet(2, "CheckInterval=0;");
     visit(1, "k1");
-    no_memory = true;
+    no_logins = true;
     fleet_set_drained(fleet, 1, true);
     pass(100);
     assert_int_equal(pool_of(1, 1)->count[LINK_IDLE], 1);
-    no_memory = false;
+    no_logins = false;
     pass(WATCH_AGAIN_MS);
     assert_int_equal(pool_of(1, 1)->count[LINK_IDLE], 0);
     end_fleet();
