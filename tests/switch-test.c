@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -499,6 +500,35 @@ static void show_difference(const char *a, const char *b)
     printf("# switched  %.*s\n", (int)strcspn(line_b, "\n"), line_b);
 }
 
+static double now_ms(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+/* In prefer whoever waits in vain for an owner that is late (300 ms, or more)
+   goes elsewhere.  Where that may have been so it is run again; whoever is
+   elsewhere sooner is there for another reason. */
+static char *run_in_time(SQLINTEGER version, const char *string, int customer,
+                         const char *instance, double usual)
+{
+    enum { TRIES = 5, LATE_MS = 300 };
+    char *said = NULL;
+    double took = usual + LATE_MS;
+
+    for (int i = 0; i < TRIES && took >= usual + LATE_MS &&
+                    (!said || strncmp(said, instance, 2) != 0);
+         i++) {
+        free(said);
+        took = now_ms();
+        said = run(version, string, customer);
+        took = now_ms() - took;
+    }
+    return said;
+}
+
 static void compare(const char *direct, const char *switched,
                     const char *instance, int customer)
 {
@@ -508,14 +538,13 @@ static void compare(const char *direct, const char *switched,
     for (size_t i = 0; i < 2 * COUNT(versions); i++) {
         char name[160], *a, *b;
         int length;
+        double took;
+
         wide = i % 2;
+        took = now_ms();
         a = run(versions[i / 2], direct, customer);
-        b = run(versions[i / 2], switched, customer);
-        /* prefer does not wait for an owner that is late by half a second */
-        for (int more = 4; more > 0 && strncmp(b, instance, 2) != 0; more--) {
-            free(b);
-            b = run(versions[i / 2], switched, customer);
-        }
+        took = now_ms() - took;
+        b = run_in_time(versions[i / 2], switched, customer, instance, took);
         length = lines(a);
         snprintf(name, sizeof name, "%s is as %s: ODBC %d, %s (%d lines)",
                  switched, direct, (int)versions[i / 2],
